@@ -1,7 +1,7 @@
 //! The accepted neighbour of `fail/factor_room_written_twice_before_a_product.rs`.
 #![forbid(unsafe_code)]
-use tilepipe::product::{OperandTile, SharedFactor};
-use tilepipe::role::{Partitioned, Product, WarpRoles};
+use tilepipe::product::OperandTile;
+use tilepipe::role::{Partitioned, Product, SharedFactor, WarpRoles};
 use tilepipe::{Block, Extents2, Shared, Stages, Swizzle128, TensorMap, bf16, kernel};
 
 type Rows = OperandTile<bf16, Extents2<64, 64>, Swizzle128>;

@@ -6,7 +6,8 @@
 //! such stages; what it returns, [`Sums`], lies in the registers of the role's threads, and is
 //! written through a ring of output stages
 //! ([`OutputRing::store_sums`](crate::OutputRing::store_sums)). Sums are also factors of other
-//! products: in registers ([`Sums::into_factor`]), or in shared memory ([`FactorRoom`]).
+//! products: in registers ([`Sums::into_factor`]), or in shared memory
+//! ([`FactorRoom`](crate::role::FactorRoom)).
 //!
 //! | step | PTX |
 //! |---|---|
@@ -20,7 +21,6 @@
 mod operand;
 mod output;
 mod rows;
-mod shared;
 mod sums;
 
 pub use crate::isa::product::{Columns, Factor, Width};
@@ -28,5 +28,4 @@ pub(crate) use operand::sealed;
 pub use operand::{Operand, OperandElement, OperandTile};
 pub use output::RowValuesMut;
 pub use rows::{RowFactor, RowParts, RowValues, exp2_approximate, reciprocal_approximate};
-pub use shared::{FactorRoom, SharedFactor, WrittenFactor};
 pub use sums::{SumElement, Sums};

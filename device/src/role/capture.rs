@@ -1,6 +1,7 @@
 //! What a role's closure may capture, and what may be handed to it alone.
 
 use super::map::Of;
+use super::multiply::room::SharedFactor;
 use super::result::Kept;
 use crate::bins::Bins;
 use crate::element::Element;
@@ -13,7 +14,7 @@ use crate::output::bulk::BulkTilesMut;
 use crate::output::reduction::AtomicOperation;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::TileViewMut;
-use crate::product::{RowValuesMut, SharedFactor};
+use crate::product::RowValuesMut;
 use crate::scratch::{Scratch, ScratchTile};
 use crate::store::Outputs;
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
@@ -31,7 +32,8 @@ impl<S, P, G> !RoleShared for ScratchTile<'_, S, P, G> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
 /// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`], of
-/// [`Bins`] and of a [`SharedFactor`], what the same role has [`Kept`], or a tuple of these. Sealed.
+/// [`Bins`] and of a [`SharedFactor`], what the same role has [`Kept`], or a tuple of these.
+/// Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
     label = "not `()`, an output view, or what the same role has kept",

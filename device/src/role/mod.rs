@@ -120,6 +120,7 @@ pub use misuse::{
     StillEmpty, UnifiedMemory,
 };
 pub use multiply::by_hand::{Across, Fresh, LeftFactor, Product, Start, TileFactor};
+pub use multiply::room::{FactorRoom, SharedFactor, WrittenFactor};
 pub use outputs::RoleDestination;
 pub use partition::{Assigned, Partition};
 #[cfg_attr(doc, doc(hidden))]

@@ -338,8 +338,9 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: u
             let pair = pairs.start + 4 * four;
             let own = [element(pair), element(pair + 1), element(pair + 2), element(pair + 3)];
             let row = stage.wrapping_add(offset(row_of_matrix(rank_here, 16 * four)));
-            // SAFETY: all threads of the role make this call, which is whole warps. Four matrices of the warp's sums, which lie in places of its own until the
-            // barrier, whole pieces of rows; `row_of_matrix` says where each of their rows is.
+            // SAFETY: all threads of the role make this call, which is whole warps. Four matrices
+            // of the warp's sums, which lie in places of its own until the barrier, whole pieces of
+            // rows; `row_of_matrix` says where each of their rows is.
             unsafe {
                 isa::store_matrices(own.map(|(to, _)| to.cast()), row, own.map(|(_, pair)| bytemuck::cast(pair)))
             };

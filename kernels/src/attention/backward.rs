@@ -42,8 +42,8 @@ pub fn rows_of_room(sequences: usize, heads: usize) -> usize {
 /// Weights and their gradients are of `f32`, rounded to `T` before they multiply. The order of all
 /// sums is fixed, so the same bits come out in each run.
 ///
-/// There is no gradient of heads of more than 128 elements, nor with a cap or slopes. Where the order
-/// of sums does not matter, [`backward_unordered`] has fewer products.
+/// There is no gradient of heads of more than 128 elements, nor with a cap or slopes. Where the
+/// order of sums does not matter, [`backward_unordered`] has fewer products.
 ///
 /// # Errors
 ///
@@ -109,9 +109,9 @@ pub fn rows_of_sums(sequences: usize, heads: usize) -> usize {
 /// may differ in its last bits from run to run. Those of keys and values are the same bits as those
 /// of `backward`.
 ///
-/// One kernel computes all three, by five products for each pair of tiles in place of seven. It adds
-/// to `sums`, which has [`rows_of_sums`] rows of a number for each query of a sequence: **it holds
-/// zeros before, and other numbers afterwards.**
+/// One kernel computes all three, by five products for each pair of tiles in place of seven. It
+/// adds to `sums`, which has [`rows_of_sums`] rows of a number for each query of a sequence: **it
+/// holds zeros before, and other numbers afterwards.**
 ///
 /// For heads of 72 to 128 elements.
 ///

@@ -4,11 +4,9 @@
 
 use core::f32::consts::LOG2_E;
 
-use tilepipe::product::{
-    Columns, OperandElement, OperandTile, SharedFactor, SumElement, Sums, Width, exp2_approximate,
-};
+use tilepipe::product::{Columns, OperandElement, OperandTile, SumElement, Sums, Width, exp2_approximate};
 use tilepipe::reduce::{Add, Unordered};
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, WarpRoles};
+use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, SharedFactor, WarpRoles};
 use tilepipe::{
     Block, Cyclic, Extents2, Grouped, Input2D, NoSwizzle, Outputs, Panels2, Panels4, Shared, Stages, Stepped,
     Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, bf16, f16, kernel, math,
@@ -407,9 +405,10 @@ pub type WholeRings<T, const HEAD: usize, const ROWS: usize, const QUERIES: usiz
 /// What is added to the transposed gradient of the queries at once.
 type OfSums<const HEAD: usize, const QUERIES: usize> = TensorTile<f32, Panels2<HEAD, QUERIES, 32>, Swizzle128>;
 
-/// Writes the gradients of keys and values as [`attention_keys_gradient`](fn@attention_keys_gradient)
-/// does, and adds those of the queries to `of_queries`, in whatever order the blocks come:
-/// `HEAD` rows for each head of each sequence, with a column for each query.
+/// Writes the gradients of keys and values, as
+/// [`attention_keys_gradient`](fn@attention_keys_gradient) does, and adds those of the queries to
+/// `of_queries`, in whatever order the blocks come. That has `HEAD` rows for each head of each
+/// sequence, with a column for each query.
 ///
 /// Of each tile of scores that kernel has `dS^T` in registers, the left factor of `dS^T Q`. In
 /// shared memory it is the right factor of `K^T dS^T` as well: the transposed of what the tile of

@@ -41,7 +41,8 @@ pub const LARGE: [Case; 4] = [
 ];
 
 /// Checks decoding of both types at these sizes: each element, or of many some, and that a second
-/// launch writes the same bits, where a cache that is full is said to have more keys than that. Returns how many times it was done.
+/// launch writes the same bits, in which a full cache is said to have more keys than that. Returns
+/// how many times it was done.
 ///
 /// # Errors
 ///

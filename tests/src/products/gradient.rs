@@ -59,8 +59,8 @@ pub const LARGE: [Case; 6] = [
 ];
 
 /// Checks the gradients of both types at these sizes: each element, or of many some, and that a
-/// second launch writes the same bits; and so those that are added up in any order. Returns how many
-/// times they were computed.
+/// second launch writes the same bits; and so those that are added up in any order. Returns how
+/// often they were computed.
 ///
 /// # Errors
 ///

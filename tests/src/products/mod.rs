@@ -175,7 +175,7 @@ pub fn check_left_early(device: &Device) -> Result<usize, Error> {
     for instance in &product_behind_one_left_early::INSTANCES {
         // With fewer steps than there are stages, as many, and more than twice as many.
         for deep in [8, 64, 96, 200, 328] {
-            check_whole::<f32>(device, [100, 72, deep], &instance.name(), |stream, [left, right], out| {
+            check_whole::<f32>(device, [100, 72, deep], instance.name(), |stream, [left, right], out| {
                 let arguments = [Bound::input_2d(left), Bound::input_2d(right), Bound::output_2d(out)];
                 launch(stream, 3, instance, arguments)
             })?;
@@ -200,7 +200,7 @@ pub fn check_added_up(device: &Device) -> Result<usize, Error> {
         // than there are boxes of A.
         let sizes = [(64, 32, 32, 1), (100, 72, 200, 3), (64, 40, 328, 4), (150, 80, 96, 20)];
         for (rows, columns, deep, grid) in sizes {
-            check_whole::<T>(device, [rows, columns, deep], &instance.name(), |stream, [left, right], out| {
+            check_whole::<T>(device, [rows, columns, deep], instance.name(), |stream, [left, right], out| {
                 *out = device.zeroed_2d(columns, rows)?;
                 let arguments = [Bound::input_2d(left), Bound::input_2d(right), Bound::output_2d(out)];
                 launch(stream, grid, instance, arguments)

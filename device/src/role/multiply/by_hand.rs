@@ -10,11 +10,12 @@ use super::super::end::HeldTile;
 use super::super::group::RoleGroup;
 use super::super::map::{Warpgroups, sealed};
 use super::InFlight;
+use super::room::WrittenFactor;
 use crate::isa::product::{GROUP_ROWS, Onto, WARPGROUP, Width, check_warpgroups};
 use crate::isa::{self, Members};
 use crate::marker::Uniform;
 use crate::product::sealed::BoxOperand;
-use crate::product::{OperandElement, RowFactor, Sums, WrittenFactor};
+use crate::product::{OperandElement, RowFactor, Sums};
 use crate::stage::StageSet;
 
 /// A product that is to be started: [`Product::of`] two factors, or one that is added to sums

@@ -2,6 +2,7 @@
 
 pub(super) mod by_hand;
 mod epilogue;
+pub(super) mod room;
 mod rows;
 
 use super::channel::Channel;

@@ -1,7 +1,7 @@
 //! Products of which a factor is another product, in shared memory.
 
-use tilepipe::product::{Columns, OperandElement, OperandTile, SharedFactor, SumElement, Sums};
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, WarpRoles};
+use tilepipe::product::{Columns, OperandElement, OperandTile, SumElement, Sums};
+use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, SharedFactor, WarpRoles};
 use tilepipe::{
     Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, bf16, f16,
     kernel,

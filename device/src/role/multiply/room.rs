@@ -2,14 +2,15 @@
 
 use core::marker::PhantomData;
 
-use super::sealed::BoxOperand;
-use super::{OperandElement, OperandTile, SumElement, Sums};
+use super::super::group::RoleGroup;
+use super::super::map::Warpgroups;
 use crate::group::scratch::CollectiveGroup;
 use crate::isa;
 use crate::isa::product::{Width, place_of_sum, row_of_matrix};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::{Layout, Shared};
-use crate::role::{RoleGroup, Warpgroups};
+use crate::product::sealed::BoxOperand;
+use crate::product::{OperandElement, OperandTile, SumElement, Sums};
 use crate::stage::contents::sealed::Contents;
 use crate::tensor::{Extents, Swizzle, TensorTile};
 
@@ -42,8 +43,8 @@ unsafe impl<T: OperandElement, X: Extents, W: Swizzle> Layout for SharedFactor<O
 /// # Examples
 ///
 /// ```
-/// use tilepipe::product::{OperandTile, SharedFactor};
-/// use tilepipe::role::{Across, Partitioned, Product, Role0, Role1, WarpRoles};
+/// use tilepipe::product::OperandTile;
+/// use tilepipe::role::{Across, Partitioned, Product, Role0, Role1, SharedFactor, WarpRoles};
 /// use tilepipe::{
 ///     Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut,
 ///     TensorTile, bf16, kernel,
