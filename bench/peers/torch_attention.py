@@ -109,7 +109,7 @@ KEYS_GRADIENT = {
     128: "attention_keys_gradient__bf16_Cyclic_2_128_128_64_2",
 }
 # All three, those of the queries added up in any order, by size of a head; and from their sums.
-WHOLE_GRADIENT = {128: "attention_gradient__bf16_Cyclic_2_128_128_64_2"}
+WHOLE_GRADIENT = {128: "attention_gradient__bf16_Cyclic_2_128_128_64_4"}
 GRADIENT_JOIN = "attention_gradient_join__bf16"
 
 

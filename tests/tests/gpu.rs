@@ -257,6 +257,7 @@ fn attention_of_any_shape_is_that_of_sums_in_f64_in_ten_thousand_launches() {
 fn the_gradient_of_attention_is_that_of_sums_in_f64() {
     let Some(device) = gpu() else { return };
     println!("{} gradients", products::gradient::check(&device, &products::gradient::LARGE).unwrap());
+    println!("{} of low scores", products::gradient::check_low_scores(&device).unwrap());
 }
 
 #[test]

@@ -138,6 +138,12 @@ impl<W: Width, const SIZE: usize> Sums<'_, W, SIZE> {
         self.values
     }
 
+    /// The registers, to be read.
+    #[inline(always)]
+    pub(crate) fn registers(&self) -> &isa::Sums<W> {
+        &self.values
+    }
+
     /// The registers, for the role's own code.
     #[inline(always)]
     pub(crate) fn values(&mut self) -> &mut isa::Sums<W> {

@@ -273,7 +273,7 @@ impl<
             // SAFETY: a panel of a tile that is there (`place_at`), which begins in the tensor; all
             // blocks may add to all of them. The ring is borrowed while the draft exists.
             let draft = unsafe { self.draft(place.further(first), None) };
-            draft.publish::<InWarpgroups<false>>(group, SIZE, |rank, stage| {
+            draft.publish::<InWarpgroups<true>>(group, SIZE, |rank, stage| {
                 let value = |place: SumPlace, [one, other]: [f32; 2]| {
                     let (row, column) = place.in_tensor();
                     [value(row, column, one), value(row, column + 1, other)]
@@ -281,7 +281,7 @@ impl<
                 // SAFETY: `publish` calls this for each thread of the group, which is the role
                 // whose sums they are, with its rank, and with a stage.
                 unsafe {
-                    Panels2::<ROWS, COLUMNS, PANEL>::write::<false, T, W, C, SIZE>(
+                    Panels2::<ROWS, COLUMNS, PANEL>::write::<true, T, W, C, SIZE>(
                         stage,
                         sums,
                         rank,

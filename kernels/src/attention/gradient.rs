@@ -394,12 +394,20 @@ pub fn attention_keys_gradient<
         .run_last();
 }
 
-/// Memory of [`attention_gradient`](fn@attention_gradient): that of
-/// [`attention_keys_gradient`](fn@attention_keys_gradient), room for the gradients of scores, and
-/// output stages of what is added to the queries' gradient.
+/// Two tiles that stay, of keys and values; stages of queries and of their gradient in turns, and
+/// of the numbers of their rows; room for the gradients of scores; and output stages of what is
+/// added to the queries' gradient, and of the gradients of keys and values.
 pub type WholeRings<T, const HEAD: usize, const ROWS: usize, const QUERIES: usize, const STAGES: usize> = (
-    KeyRings<T, HEAD, ROWS, QUERIES, STAGES>,
+    (
+        Partitioned<Stages<Tile<T, ROWS, HEAD>, 2, TensorMap>>,
+        Partitioned<Stages<Tile<T, QUERIES, HEAD>, STAGES, TensorMap>>,
+        Partitioned<Stages<(OfQueries<QUERIES>, OfQueries<QUERIES>), 2, TensorMap>>,
+    ),
     (SharedFactor<OperandTile<T, Panels2<ROWS, QUERIES, 64>, Swizzle128>>, Outputs<OfSums<HEAD, QUERIES>, 2>),
+    (
+        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
+        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
+    ),
 );
 
 /// What is added to the transposed gradient of the queries at once.
@@ -414,7 +422,7 @@ type OfSums<const HEAD: usize, const QUERIES: usize> = TensorTile<f32, Panels2<H
 /// shared memory it is the right factor of `K^T dS^T` as well: the transposed of what the tile of
 /// keys adds to the gradient of the queries. So five products are computed for each pair of tiles,
 /// where the other two kernels compute seven.
-#[kernel(instances(T = [bf16, f16], O = [Cyclic], MASK = [2], HEAD = [128], (ROWS, QUERIES, STAGES) = [(128, 64, 2)]))]
+#[kernel(instances(T = [bf16, f16], O = [Cyclic], MASK = [2], HEAD = [128], (ROWS, QUERIES, STAGES) = [(128, 64, 4)]))]
 pub fn attention_gradient<
     T: OperandElement + SumElement,
     O: Stepped,
@@ -440,12 +448,10 @@ pub fn attention_gradient<
     Columns<HEAD>: Width,
     Columns<QUERIES>: Width,
 {
-    let (rings, others) = shared.split();
-    let ((stages, outputs), (room, query_outputs)) = (rings.split(), others.split());
-    let (first, second) = stages.split();
-    let ((both_stages, query_stages), (gradient_stages, row_stages)) = (first.split(), second.split());
+    let (stages, added, outputs) = shared.split();
+    let (both_stages, query_stages, row_stages) = stages.split();
+    let ((room, query_outputs), (key_outputs, value_outputs)) = (added.split(), outputs.split());
     let sums_of_queries = of_queries;
-    let (key_outputs, value_outputs) = outputs.split();
     let places = of_keys.tile_places(&block);
     let Scores { scale, scale_of_powers, band } = scores;
     let (heads, heads_of_keys) = (queries.extent(2).max(1) as u32, keys.extent(2).max(1) as u32);
@@ -456,9 +462,8 @@ pub fn attention_gradient<
         .partition::<Budget<WarpRoles<128, 256>, Registers<24, 240>>>()
         .pipeline(both_stages)
         .pipeline(query_stages)
-        .pipeline(gradient_stages)
         .pipeline(row_stages)
-        .role((), |_, (mut of_both, mut of_queries, mut of_gradient, mut of_rows), ()| {
+        .role((), |_, (mut of_both, mut of_queries, mut of_rows), ()| {
             for tile in 0..places.len() {
                 let (row, matrix) = places.get(tile);
                 let (sequence, key) = (matrix as u32 / heads_of_keys, matrix as u32 % heads_of_keys);
@@ -475,47 +480,54 @@ pub fn attention_gradient<
                         of_queries = stage.copy(queries.of_matrix(sequence, head, first)).commit();
                         let Ok(stage) = of_rows.acquire() else { return };
                         of_rows = stage.copy((rows.at(of_head, first), rows.at(below + of_head, first))).commit();
-                        let Ok(stage) = of_gradient.acquire() else { return };
-                        of_gradient = stage.copy(gradient.of_matrix(sequence, head, first)).commit();
+                        let Ok(stage) = of_queries.acquire() else { return };
+                        of_queries = stage.copy(gradient.of_matrix(sequence, head, first)).commit();
                     }
                 }
             }
         })
         .role(
             ((of_keys, key_outputs), (of_values, value_outputs), (sums_of_queries, query_outputs, room)),
-            |group, (mut of_both, mut of_queries, mut of_gradient, mut of_rows), (of_keys, of_values, added)| {
+            |group, (mut of_both, mut of_queries, mut of_rows), (of_keys, of_values, added)| {
                 let mut key_ring = of_keys.1.outputs(&group, of_keys.0);
                 let mut value_ring = of_values.1.outputs(&group, of_values.0);
                 let (mut query_ring, mut room) = (added.1.outputs(&group, added.0), added.2.factor_room(&group));
-                for tile in 0..places.len() {
-                    let (row, matrix) = places.get(tile);
-                    let (sequence, key_head) = (matrix as u32 / heads_of_keys, matrix as u32 % heads_of_keys);
+                for index in 0..places.len() as u32 {
+                    let (row, matrix) = places.get(index as usize);
+                    // Of the first one that uses these keys: heads are counted through the
+                    // sequences.
+                    let first_head = matrix as u32 * shared_by;
                     let seen = seen(row);
-                    let (tiles, whole) = (seen.tiles(QUERIES), seen.whole_tiles(QUERIES));
+                    // In numbers of 32 bits, since registers are few.
+                    let narrow = |tiles: core::ops::Range<usize>| tiles.start as u32..tiles.end as u32;
+                    let tiles = narrow(seen.tiles(QUERIES));
+                    // Keys that there are none of must weigh nothing: their weights may be
+                    // infinite, and that times zero is added to the queries' gradient.
+                    let is_full = seen.keys >= ROWS as i32;
+                    let whole = if is_full { narrow(seen.whole_tiles(QUERIES)) } else { 0..0 };
                     let Ok(key) = of_both.wait() else { return };
                     let (end, key) = key.hold();
                     let Ok((end, value)) = end.wait() else { return };
                     let mut key_sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
                     let mut value_sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
-                    for of in 0..shared_by {
-                        let of_head = (sequence * heads + key_head * shared_by + of) as usize;
+                    for of_head in first_head..first_head + shared_by {
                         for tile in tiles.clone() {
                             let Ok(query) = of_queries.wait() else { return };
                             let (query_end, query) = query.hold();
                             let Ok(numbers) = of_rows.wait() else { return };
                             let (numbers_end, numbers) = numbers.hold();
-                            let Ok(gradient) = of_gradient.wait() else { return };
-                            let (gradient_end, gradient) = gradient.hold();
+                            let Ok((query_end, gradient)) = query_end.wait() else { return };
                             let scores = Product::of(&group, &key, &query);
                             let (weights, (slopes, ..)) =
                                 group.products(scores, Product::of(&group, &value, &gradient), |(scores, ..)| {
                                     let scores = if whole.contains(&tile) {
                                         scores
                                     } else {
-                                        let first = (tile * QUERIES) as i32;
+                                        let first = tile as i32 * QUERIES as i32;
                                         scores.keep(&group, |row| {
                                             let queries = seen.of(row as i32);
-                                            queries.start - first..queries.end - first
+                                            let end = if (row as i32) < seen.keys { queries.end } else { 0 };
+                                            queries.start - first..end - first
                                         })
                                     };
                                     scores.map_places(&group, |_, query, x| {
@@ -523,25 +535,32 @@ pub fn attention_gradient<
                                         exp2_approximate(math::fma(x, scale_of_powers, -logarithm))
                                     })
                                 });
-                            let slopes = slopes
-                                .map_places(&group, |_, query, slope| slope - numbers.tiles().1[(0, query)])
-                                .zip(&group, &weights, |slope, weight| slope * weight);
+                            let factor = weights.to_factor::<T, _>(&group);
+                            let of_value = Product::onto(value_sums, factor, Across(&gradient));
+                            let (written, (value_gradient, ..)) = group.product_beside(of_value, || {
+                                let slopes = slopes
+                                    .map_places(&group, |_, query, slope| slope - numbers.tiles().1[(0, query)])
+                                    .zip(&group, &weights, |slope, weight| slope * weight);
+                                room.write(&group, &slopes)
+                            });
+                            value_sums = value_gradient;
                             of_rows = numbers_end.release(numbers);
-                            let written = room.write(&group, &slopes);
-                            let weights = weights.into_factor::<T, _>(&group);
-                            let slopes = slopes.into_factor::<T, _>(&group);
-                            let of_value = Product::onto(value_sums, weights, Across(&gradient));
-                            let of_key = Product::onto(key_sums, slopes, Across(&query));
-                            ((value_sums, ..), (key_sums, ..)) = group.products(of_value, of_key, |done| done);
-                            let (sums, ..) = group.product(Product::of(&group, Across(&key), Across(written)));
-                            query_ring.add_sums((of_head, tile), &group, &sums, |_, _, sum| sum * scale);
-                            of_gradient = gradient_end.release(gradient);
-                            of_queries = query_end.release(query);
+                            let of_query = Product::of(&group, Across(&key), Across(&written));
+                            let of_key = Product::onto(key_sums, &written, Across(&query));
+                            // What is added to the queries' is stored while those of the keys are
+                            // computed.
+                            let ((), (key_gradient, ..)) = group.products(of_query, of_key, |(sums, ..)| {
+                                let place = (of_head as usize, tile as usize);
+                                query_ring.add_sums(place, &group, &sums, |_, _, sum| sum * scale);
+                            });
+                            key_sums = key_gradient;
+                            of_queries = query_end.release(query).release(gradient);
                         }
                     }
                     of_both = end.release(key).release(value);
-                    value_ring.store_pairs_of_sums(tile, &group, &value_sums, |_, pair| pair);
-                    key_ring.store_pairs_of_sums(tile, &group, &key_sums, |_, pair| pair.map(|sum| sum * scale));
+                    value_ring.store_pairs_of_sums(index as usize, &group, &value_sums, |_, pair| pair);
+                    key_ring
+                        .store_pairs_of_sums(index as usize, &group, &key_sums, |_, pair| pair.map(|sum| sum * scale));
                 }
             },
         )

@@ -77,6 +77,50 @@ pub fn check(device: &Device, cases: &[Case]) -> Result<usize, AttentionError> {
     Ok(4 * cases.len())
 }
 
+/// Checks that keys beyond the last one add nothing to the gradient of the queries, where all
+/// scores are so low that such keys, of zeros, would weigh infinitely much. Returns how often
+/// gradients were computed.
+///
+/// # Errors
+///
+/// What the device says.
+///
+/// # Panics
+///
+/// If an element is another one.
+pub fn check_low_scores(device: &Device) -> Result<usize, AttentionError> {
+    let sizes = [[70, 150], [64, 100], [200, 300]];
+    for [queries, keys] in sizes {
+        let near = |rows: usize, value: f32, seed| {
+            let values = numbers(rows * 128, seed, 101).map(|number| value + number as f32 / 1000.0);
+            device.upload_2d(&values.map(bf16::from_f32).collect::<Vec<_>>(), 128)
+        };
+        let (on_q, on_k, on_v, on_d) =
+            (near(queries, 1.0, 1)?, near(keys, -1.0, 2)?, near(keys, 0.5, 3)?, near(queries, -0.2, 4)?);
+        let (stream, attention) = (device.stream()?, Attention::new(128).scale(1.0));
+        let zeros = |rows: usize| device.zeroed_2d::<bf16>(128, rows);
+        let (mut out, mut logarithms) = (zeros(queries)?, device.zeroed_2d::<f32>(queries, 1)?);
+        forward_with_logarithms(&stream, &on_q, &on_k, &on_v, &mut out, &mut logarithms, &attention)?;
+        assert!(logarithms.download()?.iter().all(|logarithm| *logarithm < -100.0));
+        let (mut room, mut sums) =
+            (device.zeroed_2d::<f32>(queries, rows_of_room(1, 1))?, device.zeroed_2d(queries, rows_of_sums(1, 1))?);
+        let (of, result) = ((&on_q, &on_k, &on_v), (&out, &logarithms));
+        let (mut dq, mut dk, mut dv) = (zeros(queries)?, zeros(keys)?, zeros(keys)?);
+        backward(&stream, of, result, &on_d, (&mut dq, &mut dk, &mut dv), &mut room, &attention)?;
+        let wanted = dq.download()?;
+        let gradients = (&mut dq, &mut dk, &mut dv);
+        backward_unordered(&stream, of, result, &on_d, gradients, (&mut room, &mut sums), &attention)?;
+        let largest = wanted.iter().map(|one| one.to_f32().abs()).fold(0.0, f32::max);
+        assert!(largest > 0.0 && largest.is_finite());
+        for (found, wanted) in dq.download()?.iter().zip(&wanted) {
+            // A rounding of each of both, and sums in another order.
+            let apart = (found.to_f32() - wanted.to_f32()).abs();
+            assert!(apart <= largest / 64.0, "{queries} and {keys}: {found} in place of {wanted}");
+        }
+    }
+    Ok(2 * sizes.len())
+}
+
 /// Rows of a head in a matrix of tokens, as `f64`.
 struct Head<'a, T> {
     elements: &'a [T],

@@ -183,12 +183,15 @@ where
         unsafe { <R as CollectiveGroup>::sync() };
         let write = |rank: usize| {
             let offset = |(row, column)| Self::offset(row, column);
+            // The places are computed here: a loop has no registers to keep them from round to
+            // round.
+            let here = isa::rank_here(rank) % SIZE;
             // SAFETY: `for_each_member` passes the calling thread's rank in the role whose sums
             // they are (`'r`), and there are so many pairs.
-            let pair = |nth: usize| (place_of_sum(rank, 2 * nth), T::round(unsafe { sums.pair(rank, nth) }));
+            let pair = |nth: usize| (place_of_sum(here, 2 * nth), T::round(unsafe { sums.pair(rank, nth) }));
             for four in 0..N::COLUMNS / 16 {
                 let own = [pair(4 * four), pair(4 * four + 1), pair(4 * four + 2), pair(4 * four + 3)];
-                let row = first.wrapping_add(offset(row_of_matrix(rank, 16 * four)));
+                let row = first.wrapping_add(offset(row_of_matrix(here, 16 * four)));
                 let to = own.map(|(place, _)| first.wrapping_add(offset(place)).cast());
                 // SAFETY: all threads of the role make this call, which is whole warps. Four
                 // matrices of the warp's sums lie in places of the tile (0) that no other warp

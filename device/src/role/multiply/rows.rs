@@ -351,6 +351,21 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
     where
         T: OperandElement + SumElement,
     {
+        // SAFETY: role-level code of the role whose sums they are.
+        unsafe { self.values().hold() };
+        self.to_factor(group)
+    }
+
+    /// As [`into_factor`](Self::into_factor), of sums that are needed further.
+    ///
+    /// # Threads
+    ///
+    /// The role whose sums they are.
+    #[inline(always)]
+    pub fn to_factor<T, R: Warpgroups>(&self, group: &RoleGroup<'r, R, SIZE>) -> RowFactor<'r, T, W, SIZE>
+    where
+        T: OperandElement + SumElement,
+    {
         const {
             assert!(
                 W::COLUMNS.is_multiple_of(16),
@@ -359,10 +374,8 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
         }
         let _ = group;
         let members = <R as sealed::Role>::MEMBERS;
-        // SAFETY: role-level code of the role whose sums they are.
-        unsafe { self.values().hold() };
-        // SAFETY: as above; all have values.
-        let mut fragment = unsafe { self.into_values().rounded(members, |pair| bytemuck::cast(T::round(pair))) };
+        // SAFETY: role-level code of the role whose sums they are; all have values.
+        let mut fragment = unsafe { self.registers().rounded(members, |pair| bytemuck::cast(T::round(pair))) };
         // Here, and not where the factor is needed, which is behind what the user does next.
         // SAFETY: as above.
         unsafe { fragment.hold() };

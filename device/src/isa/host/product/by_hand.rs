@@ -111,7 +111,7 @@ impl<W: Width> Sums<W> {
     /// # Safety
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
-    pub(crate) unsafe fn rounded(self, _: Members, round: impl Fn([f32; 2]) -> u32) -> Fragment<W> {
+    pub(crate) unsafe fn rounded(&self, _: Members, round: impl Fn([f32; 2]) -> u32) -> Fragment<W> {
         let sums = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let both = |pair: &[f32]| {
             let word = round([pair[0], pair[1]]);

@@ -200,7 +200,7 @@ impl<W: Width> Sums<W> {
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
-    pub(crate) unsafe fn rounded(self, _: Members, round: impl Fn([f32; 2]) -> u32) -> Fragment<W> {
+    pub(crate) unsafe fn rounded(&self, _: Members, round: impl Fn([f32; 2]) -> u32) -> Fragment<W> {
         let mut rounded = MaybeUninit::<<W as Instructions>::Rounded>::uninit();
         let (from, to) = (self.0.as_ptr().cast::<f32>(), rounded.as_mut_ptr().cast::<u32>());
         for pair in 0..W::COLUMNS / 4 {
