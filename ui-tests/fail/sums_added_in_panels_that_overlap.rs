@@ -4,7 +4,8 @@ use tilepipe::product::OperandTile;
 use tilepipe::reduce::{Add, Unordered};
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle128, TensorMap, TensorTile, TileReduction, bf16, kernel,
+    Block, Extents2, NoSwizzle, Outputs, Panels2, Shared, Stages, Swizzle128, TensorMap, TensorTile, TileReduction, bf16,
+    kernel,
 };
 
 type A = OperandTile<bf16, Extents2<64, 64>, Swizzle128>;
@@ -14,8 +15,8 @@ type Out = Panels2<64, 40, 32>;
 #[kernel]
 fn misuse(
     block: Block<256>,
-    out: TileReduction<f32, Unordered<Add>, Out, Swizzle128>,
-    shared: Shared<(Partitioned<Stages<(A, B), 3, TensorMap>>, Outputs<TensorTile<f32, Out, Swizzle128>, 2>)>,
+    out: TileReduction<f32, Unordered<Add>, Out, NoSwizzle>,
+    shared: Shared<(Partitioned<Stages<(A, B), 3, TensorMap>>, Outputs<TensorTile<f32, Out, NoSwizzle>, 2>)>,
 ) {
     let (stages, outputs) = shared.split();
     let _ = block

@@ -351,9 +351,10 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
     where
         T: OperandElement + SumElement,
     {
+        const { check_factor(W::COLUMNS) };
         // SAFETY: role-level code of the role whose sums they are.
         unsafe { self.values().hold() };
-        self.to_factor(group)
+        self.factor(group)
     }
 
     /// As [`into_factor`](Self::into_factor), of sums that are needed further.
@@ -366,12 +367,16 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
     where
         T: OperandElement + SumElement,
     {
-        const {
-            assert!(
-                W::COLUMNS.is_multiple_of(16),
-                "a factor has a multiple of 16 elements along K: the sums that become one have a multiple of 16 columns"
-            );
-        }
+        const { check_factor(W::COLUMNS) };
+        self.factor(group)
+    }
+
+    /// As [`to_factor`](Self::to_factor), of which the caller has checked the columns.
+    #[inline(always)]
+    fn factor<T, R: Warpgroups>(&self, group: &RoleGroup<'r, R, SIZE>) -> RowFactor<'r, T, W, SIZE>
+    where
+        T: OperandElement + SumElement,
+    {
         let _ = group;
         let members = <R as sealed::Role>::MEMBERS;
         // SAFETY: role-level code of the role whose sums they are; all have values.
@@ -451,5 +456,13 @@ const fn check_rows(rows: usize, size: usize) {
     assert!(
         rows == size / WARPGROUP * GROUP_ROWS,
         "a warpgroup has 64 rows of its sums: a role of 128 threads writes a `RowValuesMut<64>`, one of 256 a `RowValuesMut<128>`"
+    );
+}
+
+/// Refuses, at compile time, to make a factor of sums of so many columns.
+const fn check_factor(columns: usize) {
+    assert!(
+        columns.is_multiple_of(16),
+        "a factor has a multiple of 16 elements along K: the sums that become one have a multiple of 16 columns"
     );
 }
