@@ -273,6 +273,8 @@ impl<
             // SAFETY: a panel of a tile that is there (`place_at`), which begins in the tensor; all
             // blocks may add to all of them. The ring is borrowed while the draft exists.
             let draft = unsafe { self.draft(place.further(first), None) };
+            // Sums are added within a loop over products (docs/decisions/91), which has no more
+            // registers to spare than a `value` that reads.
             draft.publish::<InWarpgroups<true>>(group, SIZE, |rank, stage| {
                 let value = |place: SumPlace, [one, other]: [f32; 2]| {
                     let (row, column) = place.in_tensor();
@@ -298,7 +300,8 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: u
     Panels<ROWS, COLUMNS, PANEL, ARRAY>
 {
     /// Writes a thread's part of the panel that begins at column `first` of a tile, which is in
-    /// this row and column of tiles. `READS` says whether `value` reads shared memory.
+    /// this row and column of tiles. `READS` says whether `value` reads shared memory, or that
+    /// there are as few registers as if it did.
     ///
     /// # Safety
     ///
