@@ -17,7 +17,10 @@ use crate::view::share::{Share, TILE_OUT_OF_RANGE};
 #[derive(Clone, Copy, Debug)]
 pub struct TilePlaces {
     share: Share<Rows>,
+    /// Of tiles from the last row on, groups of columns in place of rows: sections.
     groups: Groups,
+    /// Rows of tiles.
+    down: u32,
     last_first: bool,
 }
 
@@ -25,8 +28,16 @@ impl TilePlaces {
     /// The tiles of a share of `down` rows of tiles, counted as the order says.
     #[inline(always)]
     pub(crate) fn of<O: Stepped>(share: Share<Rows>, down: usize) -> Self {
-        let groups = Groups::of(O::GROUP as u32, down as u32, share.division.divisor());
-        TilePlaces { share, groups, last_first: O::LAST_FIRST }
+        let (down, across) = (down as u32, share.division.divisor());
+        let groups = match O::LAST_FIRST {
+            true => {
+                let section = columns_of_section(down, across, share.numbers().stride() as u32);
+                // There are no tiles where there are no rows.
+                Groups::of(section, across.get(), NonZeroU32::new(down).unwrap_or(NonZeroU32::MIN))
+            }
+            false => Groups::of(O::GROUP as u32, down, across),
+        };
+        TilePlaces { share, groups, down, last_first: O::LAST_FIRST }
     }
 
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
@@ -46,7 +57,10 @@ impl TilePlaces {
     pub fn get(&self, index: usize) -> (usize, usize) {
         self.share.check(index, TILE_OUT_OF_RANGE);
         if self.last_first {
-            return self.share.place_of(self.share.numbers().number_from_last(index));
+            // As many as come before it.
+            let before = self.share.numbers().number_in_turns(index) as u32;
+            let (column, up) = self.groups.place_of_any(before);
+            return ((self.down - 1 - up) as usize, column as usize);
         }
         if self.groups.rows == 0 {
             return self.share.place(index);
@@ -110,7 +124,7 @@ impl Iterator for TilePlacesIter {
             return None;
         }
         if self.of.last_first {
-            // A row is a group here too.
+            // Row and column, as where a row is a group.
             let (row, column) = self.of.get(self.index);
             (self.group, self.rest) = (row as u32, column as u32);
         } else {
@@ -152,8 +166,11 @@ impl TilePlace {
     #[inline(always)]
     pub fn get(&self) -> (usize, usize) {
         let groups = self.of.groups;
-        let (row, column) =
-            if groups.rows == 0 { (self.group, self.rest) } else { groups.place(self.group, self.rest) };
+        let (row, column) = if groups.rows == 0 || self.of.last_first {
+            (self.group, self.rest)
+        } else {
+            groups.place(self.group, self.rest)
+        };
         (row as usize, column as usize)
     }
 }
@@ -251,6 +268,19 @@ macro_rules! place_in {
     }};
 }
 
+/// How many columns of tiles are worked through from the last row to the first before the next
+/// ones: as many as make a multiple of two rounds of a grid of so many blocks, whose work evens out
+/// ([`LastFirst`](crate::LastFirst)), or all. What their tiles read is in the cache then.
+///
+/// The rows of tiles are divided by two alone, so that this is a shift.
+#[inline(always)]
+fn columns_of_section(down: u32, across: NonZeroU32, blocks: u32) -> u32 {
+    // No more than all tiles, which are fewer than 2^32.
+    let rounds = blocks.saturating_mul(2);
+    let section = rounds >> down.trailing_zeros().min(rounds.trailing_zeros()).min(31);
+    section.clamp(1, across.get())
+}
+
 impl Groups {
     #[inline(always)]
     fn of(rows: u32, down: u32, across: NonZeroU32) -> Self {
@@ -274,6 +304,19 @@ impl Groups {
         let rest = number - group * tiles;
         let (group, rest) = if rest >= tiles { (group + 1, rest - tiles) } else { (group, rest) };
         place_in!(rows, whole, last, group, rest)
+    }
+
+    /// As [`place_of`](Self::place_of), where a group's rows are no constant: with a division.
+    #[inline(always)]
+    fn place_of_any(self, number: u32) -> (u32, u32) {
+        let Groups { rows, whole, last, tiles, reciprocal } = self;
+        let group = ((u64::from(number) * u64::from(reciprocal)) >> 32) as u32;
+        let rest = number - group * tiles;
+        let (group, rest) = if rest >= tiles { (group + 1, rest - tiles) } else { (group, rest) };
+        let of_group = if group < whole { rows } else { last };
+        // A group has one row at least, which the compiler does not see here.
+        let column = rest.checked_div(of_group).unwrap_or(0);
+        (group * rows + (rest - column * of_group), column)
     }
 
     /// The group, and the place there, of the tile whose number is greater by `by`; there is one.
@@ -347,6 +390,39 @@ mod tests {
         check::<Grouped<1>>();
         check::<Grouped<3>>();
         check::<Grouped<8>>();
+    }
+
+    #[test]
+    fn tiles_from_the_last_row_on_are_all_tiles_once_in_sections_that_even_out() {
+        // Columns of a section: 33 of 8 rows make two rounds of 132 blocks, and of 16 rows four.
+        for ([down, across], grid, section) in [
+            ([8, 128], 132, 33),
+            ([16, 64], 132, 33),
+            ([64, 70], 132, 33),
+            ([8, 20], 132, 20),
+            ([6, 300], 132, 132),
+            ([7, 300], 132, 264),
+            ([4, 12], 2, 1),
+            ([1, 5], 3, 5),
+            ([3, 1], 4, 1),
+        ] {
+            let mut seen = vec![0; down * across];
+            let mut work = Vec::new();
+            for block in 0..grid {
+                let places = places::<LastFirst>([down, across], block, grid);
+                let of_block: Vec<_> = (0..places.len()).map(|index| places.get(index)).collect();
+                for (row, column) in &of_block {
+                    seen[row * across + column] += 1;
+                }
+                let in_order = |&(row, column): &(usize, usize)| (column / section, down - row);
+                assert!(of_block.is_sorted_by_key(in_order), "{of_block:?}: sections, and in each the last row first");
+                work.push(of_block.iter().map(|(row, _)| row + 1).sum::<usize>());
+            }
+            assert!(seen.iter().all(|times| *times == 1), "{down} by {across}");
+            let (least, most) = (work.iter().min().copied(), work.iter().max().copied());
+            let apart = most.zip(least).map_or(0, |(most, least)| most - least);
+            assert!(apart <= 2 * down, "{down} by {across}: {least:?} to {most:?}");
+        }
     }
 
     #[test]

@@ -194,18 +194,16 @@ impl TileNumbers {
         self.first + index * self.stride
     }
 
-    /// The number with the index `index` of a block, if all blocks count from the last number to
-    /// the first, and in every second round of the grid the last block comes first. (A round that
-    /// has not a number for each block goes forwards.)
+    /// The number with the index `index` of a block, if in every second round of the grid the last
+    /// block comes first. (A round that has not a number for each block goes forwards.)
     ///
     /// The numbers are those of [`of_block`](Self::of_block), and the index is that of one.
     #[inline(always)]
-    pub(crate) fn number_from_last(self, index: usize) -> usize {
+    pub(crate) fn number_in_turns(self, index: usize) -> usize {
         let (number, round) = (self.number(index), index * self.stride);
         // No overflow: below the end, or a stride above it.
         let next = round + self.stride;
-        let is_back = index % 2 == 1 && next <= self.end;
-        self.end - 1 - if is_back { round + (next - 1 - number) } else { number }
+        if index % 2 == 1 && next <= self.end { round + (next - 1 - number) } else { number }
     }
 
     /// The number after this one, which is as for [`number`](Self::number).
@@ -303,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_from_the_last_one_on_are_dealt_once_each_and_evenly() {
+    fn tiles_in_turns_are_dealt_once_each_and_evenly() {
         for grid in 1..=40 {
             for end in 0..=200 {
                 let mut tiles = vec![0; end];
@@ -311,10 +309,11 @@ mod tests {
                 let mut shortest = usize::MAX;
                 for block in 0..grid {
                     let share = TileNumbers::every_nth(end, block, grid);
-                    let own: Vec<usize> = (0..share.count()).map(|index| share.number_from_last(index)).collect();
-                    assert!(own.is_sorted_by(|one, next| one > next), "{own:?}: the last one first");
+                    let own: Vec<usize> = (0..share.count()).map(|index| share.number_in_turns(index)).collect();
+                    assert!(own.is_sorted_by(|one, next| one < next), "{own:?}: one round after the other");
                     own.iter().for_each(|number| tiles[*number] += 1);
-                    let work = own.iter().sum::<usize>();
+                    // The first one has most.
+                    let work = own.iter().map(|number| end - number).sum::<usize>();
                     (longest, shortest) = (longest.max(work), shortest.min(work));
                 }
                 assert_eq!(tiles, vec![1; end], "{end} tiles of {grid} blocks");

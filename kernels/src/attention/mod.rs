@@ -253,8 +253,8 @@ fn attend<
         .pipeline(key_stages)
         .pipeline(value_stages)
         .role((), |_, (mut of_queries, mut of_keys, mut of_values), ()| {
-            for tile in 0..places.len() {
-                let (row, matrix) = places.get(tile);
+            for tile in places {
+                let (row, matrix) = tile.get();
                 let (sequence, head) = (matrix as u32 / heads, matrix as u32 % heads);
                 let (sequence, of_key) = (sequence as i32, (head / shared_by) as i32);
                 let Ok(stage) = of_queries.acquire() else { return };
@@ -272,8 +272,8 @@ fn attend<
             (out, outputs, logarithms),
             |group, (mut of_queries, mut of_keys, mut of_values), (out, outputs, mut logarithms)| {
                 let mut ring = outputs.outputs(&group, out);
-                for tile in 0..places.len() {
-                    let (row, matrix) = places.get(tile);
+                for tile in places {
+                    let (row, matrix) = tile.get();
                     let seen = seen(row);
                     let (tiles, whole) = (seen.tiles(KEYS), seen.whole_tiles(KEYS));
                     let shaped = |scores, tile: usize| {
@@ -333,7 +333,7 @@ fn attend<
                         let of_row = |max, total| {
                             if total > 0.0 { (max * unit + math::log2(total)) * LN_2 } else { f32::NEG_INFINITY }
                         };
-                        logarithms.set(tile, &group, &largest.zip(&group, &total, of_row));
+                        logarithms.set(tile.index(), &group, &largest.zip(&group, &total, of_row));
                     }
                     let inverse = total.map(&group, |total| if total > 0.0 { 1.0 / total } else { 0.0 });
                     let sums = sums.map_rows(&group, &inverse, |sum, inverse| sum * inverse);
