@@ -226,6 +226,12 @@ define i32 @tilepipe_shared_origin() alwaysinline nounwind {
   ret i32 ptrtoint (ptr addrspace(3) @tilepipe_shared to i32)
 }
 
+; The same, read by an instruction that stays where it is, and so in a register of this code alone.
+define i32 @tilepipe_shared_origin_here() alwaysinline nounwind {
+  %address = call i32 asm sideeffect "mov.u32 $0, tilepipe_shared;", "=r"()
+  ret i32 %address
+}
+
 define void @tilepipe_mbarrier_init(i32 %address, i32 %arrivals) alwaysinline nounwind {
   call void asm sideeffect "mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}"(i32 %address, i32 %arrivals)
   ret void
@@ -585,6 +591,11 @@ define void @tilepipe_fence_mbarrier_init() alwaysinline nounwind {
 
 ; Arrives when all cp.async that the thread has started before are complete; the arrival is one of
 ; those that init counted.
+define void @tilepipe_mbarrier_arrive_times(i32 %address, i32 %count) alwaysinline nounwind {
+  call void asm sideeffect "mbarrier.arrive.shared.b64 _, [$0], $1;", "r,r,~{memory}"(i32 %address, i32 %count)
+  ret void
+}
+
 define void @tilepipe_cp_async_mbarrier_arrive(i32 %address) alwaysinline nounwind {
   call void asm sideeffect "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", "r,~{memory}"(i32 %address)
   ret void
@@ -603,6 +614,52 @@ define void @tilepipe_mbarrier_wait(i32 %address, i32 %parity) alwaysinline noun
 define void @tilepipe_mbarrier_wait_briefly(i32 %address, i32 %parity) alwaysinline nounwind {
   call void asm sideeffect "{\0A\09.reg .pred complete;\0A\09tilepipe_again:\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$0], $1, 20;\0A\09@!complete bra tilepipe_again;\0A\09}", "r,r,~{memory}"(i32 %address, i32 %parity)
   ret void
+}
+
+; Whether the phase of this parity is complete, or is so within the time for which the GPU suspends
+; a thread by itself; if so with acquire semantics.
+define i32 @tilepipe_mbarrier_try_wait(i32 %address, i32 %parity) alwaysinline nounwind {
+  %complete = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
+  ret i32 %complete
+}
+
+; Waits until the phase of this parity is complete, with acquire semantics, or until the word at the
+; byte %place of the dynamic shared memory is twice the stage, the parity and one, but for its
+; highest bit: whether it is. The word is read only where the phase has not come in the time for
+; which the GPU suspends a thread by itself. All threads of a warp wait, and go on together.
+define i32 @tilepipe_mbarrier_wait_unless(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
+  %first = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
+  %here = icmp ne i32 %first, 0
+  %all = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %here)
+  br i1 %all, label %came, label %look, !prof !1001
+
+look:
+  %word = call i32 asm sideeffect "{\0A\09.reg .b32 place;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $1;\0A\09ld.volatile.shared.b32 $0, [place];\0A\09}", "=r,r"(i32 %place)
+  %read = and i32 %word, 2147483647
+  %twice = shl i32 %stage, 1
+  %both = add i32 %twice, %parity
+  %mark = add i32 %both, 1
+  %is = icmp eq i32 %read, %mark
+  %any = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %is)
+  br i1 %any, label %left, label %again, !prof !1002
+
+again:
+  %next = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
+  %now = icmp ne i32 %next, 0
+  %over = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %now)
+  br i1 %over, label %came, label %look
+
+left:
+  ret i32 1
+
+came:
+  ret i32 0
+}
+
+; The same in one instruction for LLVM, which peels no loop that has one in it.
+define i32 @tilepipe_mbarrier_wait_unless_in_one(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
+  %marked = call i32 asm sideeffect "{\0A\09.reg .pred complete, all, marked, any;\0A\09.reg .b32 word, mark, place;\0A\09mov.b32 $0, 0;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@all bra tilepipe_over;\0A\09tilepipe_look:\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $3;\0A\09ld.volatile.shared.b32 word, [place];\0A\09and.b32 word, word, 0x7fffffff;\0A\09mad.lo.u32 mark, $4, 2, $2;\0A\09add.u32 mark, mark, 1;\0A\09setp.eq.u32 marked, word, mark;\0A\09vote.sync.any.pred any, marked, 0xffffffff;\0A\09selp.b32 $0, 1, 0, any;\0A\09@any bra tilepipe_over;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@!all bra tilepipe_look;\0A\09tilepipe_over:\0A\09}", "=&r,r,r,r,r,~{memory}"(i32 %address, i32 %parity, i32 %place, i32 %stage) convergent
+  ret i32 %marked
 }
 
 ; Whether the phase of this parity is complete; if so with acquire semantics. If not, the thread
@@ -1220,3 +1277,5 @@ define double @tilepipe_nearest_f64(double %x) alwaysinline nounwind {
 }
 
 !0 = !{}
+!1001 = !{!"branch_weights", i32 1000000, i32 1}
+!1002 = !{!"branch_weights", i32 1, i32 1000000}

@@ -70,6 +70,12 @@ impl<K: Handover> ProducerBarriers<K> {
 
 impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     const STAGES: u32 = K::COUNT as u32;
+    const MAY_MARK: bool = Memory::<K>::OF_PRODUCTS;
+
+    #[inline(always)]
+    fn marks(&self) -> bool {
+        Self::MAY_MARK
+    }
 
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
@@ -84,12 +90,31 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     }
 
     #[inline(always)]
+    fn wait_unless_marked(&self, stage: u32, parity: u32) -> bool {
+        // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`); all producers
+        // wait, at role level.
+        unsafe { self.memory.wait_unless_marked(self.memory.handed_by(1, stage, parity), self.producers) }
+    }
+
+    #[inline(always)]
+    fn is_marked(&self, stage: u32, parity: u32) -> bool {
+        // SAFETY: the word lies in the pipeline's memory, and `init` cleared it.
+        unsafe { isa::is_marked(self.memory.handed_by(1, stage, parity)) }
+    }
+
+    #[inline(always)]
+    fn mark(&self, stage: u32, parity: u32, kept: bool) {
+        // What the producers get with the phase of one parity they pass with that of the other.
+        let phase = self.memory.handed_by(0, stage, parity ^ 1);
+        // SAFETY: the word lies in the pipeline's memory, and the producers alone write it.
+        isa::for_first_member(self.producers, || unsafe { isa::mark_phase(phase, kept) });
+    }
+
+    #[inline(always)]
     fn is_closed(&self, stage: u32) -> bool {
         // SAFETY: the producers have the stage, so the consumers wrote their word before the
         // arrivals that were waited for, or never.
-        let closed = unsafe { self.memory.closed(1, stage).read() != 0 };
-        // SAFETY: all producers ask, at role level.
-        unsafe { Memory::<K>::said_in_warps(closed, self.producers) }
+        unsafe { self.memory.closed(1, stage).read() != 0 }
     }
 
     #[inline(always)]
@@ -112,17 +137,6 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
             },
         }
         self.arrive_told(stage);
-    }
-
-    #[inline(always)]
-    fn pass_asking(&self, stage: u32) -> bool {
-        // The arrival does not wait for what is read.
-        // SAFETY: the producers have the stage, so the consumers wrote their word before the
-        // arrivals that were waited for, or never.
-        let closed = unsafe { self.memory.closed(1, stage).read() != 0 };
-        self.pass(stage);
-        // SAFETY: all producers ask, at role level.
-        unsafe { Memory::<K>::said_in_warps(closed, self.producers) }
     }
 
     #[inline(always)]
@@ -155,6 +169,12 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
 
 impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     const STAGES: u32 = K::COUNT as u32;
+    const MAY_MARK: bool = Memory::<K>::OF_PRODUCTS;
+
+    #[inline(always)]
+    fn marks(&self) -> bool {
+        Self::MAY_MARK
+    }
 
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
@@ -169,12 +189,31 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     }
 
     #[inline(always)]
+    fn wait_unless_marked(&self, stage: u32, parity: u32) -> bool {
+        // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`); all consumers
+        // wait, at role level.
+        unsafe { self.0.wait_unless_marked(self.0.handed_by(0, stage, parity), K::CONSUMERS) }
+    }
+
+    #[inline(always)]
+    fn is_marked(&self, stage: u32, parity: u32) -> bool {
+        // SAFETY: the word lies in the pipeline's memory, and `init` cleared it.
+        unsafe { isa::is_marked(self.0.handed_by(0, stage, parity)) }
+    }
+
+    #[inline(always)]
+    fn mark(&self, stage: u32, parity: u32, kept: bool) {
+        // What the consumers get with a phase they pass with that of the same parity.
+        let phase = self.0.handed_by(1, stage, parity);
+        // SAFETY: the word lies in the pipeline's memory, and the consumers alone write it.
+        isa::for_first_member(K::CONSUMERS, || unsafe { isa::mark_phase(phase, kept) });
+    }
+
+    #[inline(always)]
     fn is_closed(&self, stage: u32) -> bool {
         // SAFETY: the consumers have the stage, so the producers wrote their word before the
         // arrivals that were waited for, or never.
-        let closed = unsafe { self.0.closed(0, stage).read() != 0 };
-        // SAFETY: all consumers ask, at role level.
-        unsafe { Memory::<K>::said_in_warps(closed, K::CONSUMERS) }
+        unsafe { self.0.closed(0, stage).read() != 0 }
     }
 
     #[inline(always)]

@@ -1,11 +1,13 @@
 //! Where the stages, barriers and words of a pipeline between two groups lie in shared memory.
 
 use core::marker::PhantomData;
+use core::num::NonZeroU32;
+use core::ptr;
 
 use super::Handover;
 use crate::engine::{Completion, CompletionOf, LandingOf};
-use crate::isa::product::check_warpgroups;
-use crate::isa::{self, Mbarrier, Members};
+use crate::isa::product::{Start, check_warpgroups};
+use crate::isa::{self, Mbarrier, Members, Phase, SharedOrigin};
 use crate::memory::Layout;
 use crate::stage::PresenceOf;
 use crate::stage::contents::{self, sealed::Contents};
@@ -21,10 +23,16 @@ pub(crate) const fn control_bytes(stages: usize) -> usize {
 ///
 /// # Invariants
 ///
-/// 0. `offset` is where `K::Layout::BYTES` bytes of the block's shared memory start, aligned to 16,
-///    that belong to this pipeline.
+/// 0. Of `place` the lower half is where `K::Layout::BYTES` bytes of the block's shared memory
+///    start, aligned to 16, that belong to this pipeline.
+///
+/// The number has the type of a pointer. Results that have an end in either way lay it over the
+/// pointer to the end's state, and LLVM keeps the state in local memory where that pointer is an
+/// integer in one of the ways.
 pub(crate) struct Memory<K> {
-    offset: usize,
+    /// No pointer, but a number: the offset into the block's shared memory, and in the upper half
+    /// where that starts, 0 or a [`SharedOrigin`].
+    place: *const (),
     channel: PhantomData<K>,
 }
 
@@ -62,29 +70,23 @@ impl<K: Handover> Memory<K> {
     const EMPTIED: u32 =
         if Self::READ_BY_THREADS { K::CONSUMERS.count as u32 } else { (K::CONSUMERS.count / isa::WARP) as u32 };
 
-    /// What all `members` say alike. In a pipeline of products each whole warp says it in common:
-    /// the assembler then knows that a loop ends for all of its threads at once, and that the
-    /// stage's number is the same in them.
+    /// What all `members` have alike, in a pipeline of products: the assembler then knows that it is
+    /// the same in each warp.
     ///
     /// # Safety
     ///
     /// All `members` make this call.
     #[inline(always)]
-    pub(super) unsafe fn said_in_warps(said: bool, members: Members) -> bool {
+    pub(crate) unsafe fn same_in_warps(same: u32, members: Members) -> u32 {
         if !Self::OF_PRODUCTS || !members.are_whole_warps() {
-            return said;
+            return same;
         }
         // SAFETY: the caller's promise.
-        unsafe { isa::any_in_warp(said) }
+        unsafe { isa::of_first_lane(same) }
     }
 
-    /// Whether producers ask behind their copies into a stage whether the consumers have left, and
-    /// so fill one that was passed closed (docs/decisions/89). Nobody reads it then: a role's
-    /// products are complete when it leaves.
-    pub(crate) const ASKED_BEHIND_COPIES: bool = Self::OF_PRODUCTS;
-
     /// Whether tensor cores alone read the stages.
-    const OF_PRODUCTS: bool = !<K::Contents as Contents>::READ_BY_THREADS;
+    pub(crate) const OF_PRODUCTS: bool = !<K::Contents as Contents>::READ_BY_THREADS;
 
     /// Whether threads read the stages. Refuses, at compile time, consumers that can't multiply.
     pub(super) const READ_BY_THREADS: bool = {
@@ -127,9 +129,24 @@ impl<K: Handover> Memory<K> {
     ///
     /// Invariant 0 holds.
     #[inline(always)]
-    pub(crate) unsafe fn new(offset: usize) -> Self {
+    pub(crate) unsafe fn new(offset: usize, origin: SharedOrigin) -> Self {
         const { assert!(Self::DECISIONS + 4 * 4 <= K::Layout::BYTES) };
-        Memory { offset, channel: PhantomData }
+        let origin = origin.map_or(0, NonZeroU32::get);
+        // Shared memory has fewer than 2^32 bytes.
+        let place = u64::from(origin) << 32 | u64::from(offset as u32);
+        Memory { place: ptr::without_provenance(place as usize), channel: PhantomData }
+    }
+
+    /// The offset into the block's shared memory.
+    #[inline(always)]
+    fn offset(self) -> u32 {
+        self.place.addr() as u32
+    }
+
+    /// Where the block's shared memory starts.
+    #[inline(always)]
+    fn origin(self) -> SharedOrigin {
+        NonZeroU32::new((self.place.addr() as u64 >> 32) as u32)
     }
 
     /// Makes the barriers and clears the words, for stages that `producers` fill.
@@ -227,10 +244,33 @@ impl<K: Handover> Memory<K> {
         }
     }
 
+    /// Waits for a phase, unless it is marked: whether it is. Stages of several tiles are those of
+    /// loops that are peeled, of which each step multiplies one.
+    ///
+    /// # Safety
+    ///
+    /// The phase is one of this pipeline's, and all `members` make this call at role level.
+    #[inline(always)]
+    pub(super) unsafe fn wait_unless_marked(self, phase: Phase, members: Members) -> bool {
+        if const { <K::Contents as Contents>::SHAPES.len() > 1 } {
+            // SAFETY: the caller's promise.
+            unsafe { isa::mbarrier_wait_unless::<true>(phase, members) }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { isa::mbarrier_wait_unless::<false>(phase, members) }
+        }
+    }
+
     /// The first byte of a stage.
     #[inline(always)]
     pub(crate) fn stage(self, stage: u32) -> *mut u8 {
         self.at(stage as usize * K::STRIDE)
+    }
+
+    /// Where so many bytes into the first stage lie.
+    #[inline(always)]
+    pub(crate) fn start(self, offset: usize) -> Start {
+        Start { origin: self.origin(), offset: self.offset() + offset as u32 }
     }
 
     /// The first byte of a stage that threads of the consumers read from here on: it says so to the
@@ -278,7 +318,7 @@ impl<K: Handover> Memory<K> {
 
     #[inline(always)]
     pub(crate) fn full(self, stage: u32) -> Mbarrier {
-        isa::mbarrier_at(self.offset + Self::FULL + 8 * stage as usize)
+        self.mbarrier(Self::FULL + 8 * stage as usize)
     }
 
     /// Where the copies into a stage complete.
@@ -289,24 +329,59 @@ impl<K: Handover> Memory<K> {
 
     #[inline(always)]
     pub(crate) fn empty(self, stage: u32) -> Mbarrier {
-        isa::mbarrier_at(self.offset + Self::EMPTY + 8 * stage as usize)
+        self.mbarrier(Self::EMPTY + 8 * stage as usize)
     }
 
     #[inline(always)]
     fn agree(self, end: u32) -> Mbarrier {
-        isa::mbarrier_at(self.offset + Self::AGREE + 8 * end as usize)
+        self.mbarrier(Self::AGREE + 8 * end as usize)
+    }
+
+    #[inline(always)]
+    fn mbarrier(self, offset: usize) -> Mbarrier {
+        isa::mbarrier_from(self.origin(), self.offset() as usize + offset)
+    }
+
+    /// The phase in which the end `by` (0: the producers) hands the stage over, with the word by
+    /// which it says that it does not.
+    #[inline(always)]
+    pub(super) fn handed_by(self, by: u32, stage: u32, parity: u32) -> Phase {
+        let barrier = if by == 0 { self.full(stage) } else { self.empty(stage) };
+        let place = self.offset() + (Self::CLOSED + 4 * by as usize) as u32;
+        Phase { barrier, parity, word: self.closed(by, 0), place, stage }
+    }
+
+    /// Waits for the copies into a stage that the producers never passed on, if they have left so.
+    ///
+    /// # Safety
+    ///
+    /// Called by one thread, when no other one uses the barriers any more.
+    #[inline(always)]
+    pub(crate) unsafe fn land_kept(self) {
+        if !Self::OF_PRODUCTS || !CompletionOf::<K::Engine>::BY_BYTES {
+            return;
+        }
+        // SAFETY: `init` cleared the word, and its writer has left.
+        let word = unsafe { self.closed(0, 0).read_volatile() };
+        if word & Phase::KEPT == 0 {
+            return;
+        }
+        let place = (word & !Phase::KEPT) - 1;
+        let (full, parity) = (self.full(place / 2), place % 2);
+        // SAFETY: none of the phase's arrivals has happened, and none else will.
+        unsafe { isa::mbarrier_arrive_for(full, Self::filled(K::PRODUCERS)) };
+        // SAFETY: `init` made the barrier, and a parity is 0 or 1.
+        unsafe { isa::mbarrier_wait(full, parity) };
     }
 
     /// The word by which the end `by` (0: the producers) says that it passed the stage as closed.
+    /// In a pipeline of products it has one word, that of stage 0, for its mark.
     ///
     /// Each end has its own: the first thread of a role that leaves writes it while slower threads
     /// of the same role may still be asking whether the other end has left.
     #[inline(always)]
     pub(crate) fn closed(self, by: u32, stage: u32) -> *mut u32 {
-        // Products' loops compute one offset for the stage's mbarriers and words.
-        let offset =
-            if Self::OF_PRODUCTS { 8 * stage as usize + 4 * by as usize } else { 4 * (2 * stage + by) as usize };
-        self.at(Self::CLOSED + offset).cast()
+        self.at(Self::CLOSED + 4 * (2 * stage + by) as usize).cast()
     }
 
     #[inline(always)]
@@ -323,7 +398,7 @@ impl<K: Handover> Memory<K> {
     fn at(self, offset: usize) -> *mut u8 {
         // SAFETY: callers name stages below COUNT, ends and turns below 2, so the offset lies in
         // the pipeline's memory (0).
-        unsafe { isa::shared_base().add(self.offset + offset) }
+        unsafe { isa::shared_base().add(self.offset() as usize + offset) }
     }
 
     /// Has the first of `members` decide.

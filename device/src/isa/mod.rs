@@ -28,12 +28,14 @@
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
 //! | `warp_barrier` | `bar.warp.sync` | sm_80 | warp |
 //! | `any_in_warp` | `vote.sync.any` | sm_80 | warp |
+//! | `of_first_lane` | `shfl.sync.idx` | sm_80 | warp |
 //! | `Lanes`, `PerLane::of_lane` | `shfl.sync.down`, `.up`, `.idx` | sm_80 | block or warp |
 //! | `PerLane::lane_across` | `shfl.sync.bfly` | sm_80 | warp |
 //! | `PerLane::any`, `PerLane::all` | `vote.sync.any`, `.all` | sm_80 | warp |
 //! | `own_copies_landed` | nothing; the model lands a thread's copies | | thread |
 //! | `shared_base` | the dynamic shared memory's symbol | sm_80 | block |
 //! | `shared_address` | its address, by an instruction | sm_80 | block |
+//! | `shared_origin_here` | the same in a register of the role's own | sm_80 | role |
 //! | `scratch` | the end of the dynamic shared memory, `%dynamic_smem_size` | sm_80 | block |
 //! | `zeros` | a constant in global memory | sm_80 | thread |
 //! | `store_shared` | `st.shared` | sm_80 | thread |
@@ -49,9 +51,10 @@
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
 //! | `cp_async_wait_group` | `cp.async.wait_group N` | sm_80 | thread |
 //! | `cp_async_wait_all` | `cp.async.wait_all` | sm_80 | thread |
-//! | `Mbarrier`, `mbarrier_at` | an address in shared memory | sm_80 | thread |
+//! | `Mbarrier`, `mbarrier_at`, `mbarrier_from` | an address in shared memory | sm_80 | thread |
 //! | `mbarrier_init`, `mbarrier_inval` | `mbarrier.init`, `.inval` | sm_80 | thread |
 //! | `mbarrier_arrive`, `mbarrier_arrive_first` | `mbarrier.arrive` | sm_80 | role |
+//! | `mbarrier_arrive_for` | `mbarrier.arrive` with a count | sm_90 | thread |
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
 //! | `mbarrier_expect_tx` | `mbarrier.expect_tx` | sm_90 | thread |
 //! | `mbarrier_arrive_expect_tx` | `mbarrier.arrive.expect_tx` | sm_90 | thread |
@@ -68,8 +71,11 @@
 //! | `fence_mbarrier_init` | `fence.mbarrier_init.release.cluster` | sm_90 | thread |
 //! | `mbarrier_wait` | `mbarrier.try_wait.parity` in a loop; sm_80: `.test_wait` | sm_80 | thread |
 //! | `mbarrier_wait_briefly` | the same with a suspend time hint of 20 ns | sm_90 | thread |
+//! | `mbarrier_wait_unless` | `mbarrier.try_wait.parity`, `vote.sync.all`; if it fails `ld.volatile.shared`, `vote.sync.any` | sm_90 | role |
+//! | `mark_phase`, `is_marked` | `st.volatile.shared`, `ld.volatile.shared` | sm_80 | thread |
 //! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
-//! | `Operands`, `Operands::new` | `shfl.sync.idx`, once for all stages | sm_90a | warpgroups |
+//! | `Operands`, `Operands::new` | `shfl.sync.idx` | sm_90a | warpgroups |
+//! | `Operands::of_stages` | the same, once for all stages | sm_90a | warpgroups |
 //! | `Sums`, `Sums::new` | registers | | warpgroups |
 //! | `Sums::multiply` | `wgmma.fence`, `.mma_async`, `.commit_group` | sm_90a | warpgroups |
 //! | `Sums::wait` | `wgmma.wait_group N` | sm_90a | warpgroups |
@@ -179,7 +185,7 @@
 //!
 //! All 32 threads of the warp make this call. They need not be converged.
 //!
-//! ## `any_in_warp`
+//! ## `any_in_warp`, `of_first_lane`
 //!
 //! All 32 threads of the warp make this call. They need not be converged. On the CPU it says what
 //! all of them say.
@@ -305,12 +311,16 @@
 //!
 //! As for `mbarrier_arrive`, with one arrival in all, that of the first member.
 //!
+//! ## `mbarrier_arrive_for`
+//!
+//! As for `mbarrier_arrive`, with so many arrivals, of threads that make none themselves.
+//!
 //! ## `mbarrier_arrive_warps`
 //!
 //! As for `mbarrier_arrive`, with an arrival for each warp of members, which are whole warps and
 //! converged: that of its first thread.
 //!
-//! ## `Operands::new`
+//! ## `Operands::new`, `Operands::of_stages`
 //!
 //! 0. All `members`, which are warpgroups, make this call, converged.
 //! 1. Both operands lie in shared memory and start at whole periods of their swizzle, which is that
@@ -326,9 +336,6 @@
 //!    kind of `factor`.
 //! 2. Nobody writes them before each of the members has waited for the product.
 //! 3. Until then the sums are neither read nor written nor moved, but by products and waits.
-//!
-//! A stage that was passed closed may be multiplied too, if `CLOSED_STAGES_TOO` and its sums are
-//! dropped: no copy into it is in flight, and any bits are elements.
 //!
 //! ## `Sums::start`, `Sums::start_by`
 //!
@@ -426,6 +433,15 @@
 //!
 //! `barrier` is valid, and `parity` is 0 or 1.
 //!
+//! ## `mbarrier_wait_unless`, `mark_phase`, `is_marked`
+//!
+//! 0. The phase's barrier is valid, and its parity 0 or 1. Its word is the block's shared memory,
+//!    aligned and valid for a `u32`, initialised before a barrier of the block, and accessed by
+//!    these functions alone. Its stage's number is below 2^30.
+//! 1. A phase is marked once in a word's life, by one thread of those that arrive there, none of
+//!    which arrives in that phase or in a later one.
+//! 2. All `members` wait, those of a whole warp converged.
+//!
 //! ## `stage_acquired`
 //!
 //! The calling role has the stage of `bytes` bytes from `first` on: nobody else reads or writes
@@ -441,6 +457,8 @@
 //! ## `claim`
 //!
 //! `state` is valid for atomic access.
+
+use core::num::NonZeroU32;
 
 /// Which barrier ends the reads of a released tile.
 #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
@@ -470,6 +488,15 @@ impl Members {
     }
 }
 
+impl Members {
+    /// Whether they are warpgroups.
+    pub(crate) const fn are_warpgroups(self) -> bool {
+        self.stride == 1
+            && self.first.is_multiple_of(product::WARPGROUP)
+            && self.count.is_multiple_of(product::WARPGROUP)
+    }
+}
+
 /// Threads of a warp.
 pub(crate) const WARP: usize = 32;
 
@@ -491,6 +518,38 @@ pub(crate) const BULK_ZEROS: usize = 1024;
 
 /// The largest alignment in bytes that a block's shared memory has by its declaration.
 pub(crate) const SHARED_ALIGNMENT: usize = 1024;
+
+/// A phase of an mbarrier, and the word by which those who arrive there say that it does not come.
+#[derive(Clone, Copy)]
+pub(crate) struct Phase {
+    /// The mbarrier.
+    pub(crate) barrier: Mbarrier,
+    /// The phase's parity: 0 or 1.
+    pub(crate) parity: u32,
+    /// The word.
+    pub(crate) word: *mut u32,
+    /// Where it lies: the offset into the block's dynamic shared memory.
+    #[cfg_attr(not(target_arch = "nvptx64"), expect(dead_code, reason = "an instruction of the GPU takes it"))]
+    pub(crate) place: u32,
+    /// The number of the stage that is handed over there.
+    pub(crate) stage: u32,
+}
+
+impl Phase {
+    /// Set in the word if copies are on their way that would arrive in this phase.
+    pub(crate) const KEPT: u32 = 1 << 31;
+
+    /// What is in the word, apart from [`KEPT`](Self::KEPT), if this phase is the first that does
+    /// not come. Zero says that all phases come.
+    #[inline(always)]
+    pub(crate) fn mark(self) -> u32 {
+        2 * self.stage + self.parity + 1
+    }
+}
+
+/// The address at which the block's dynamic shared memory begins, in a register of a role's own,
+/// with its lowest bit set ([`shared_origin_here`]). `None`: a constant of the kernel.
+pub(crate) type SharedOrigin = Option<NonZeroU32>;
 
 /// A contract as [`contract`] takes it. Its parts are constants, which the builder can read in
 /// unoptimised code.

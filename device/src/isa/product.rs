@@ -1,6 +1,6 @@
 //! Products of the tensor cores as both backends see them.
 
-use super::{Instructions, Members};
+use super::{Instructions, Members, SharedOrigin};
 
 /// The number of columns of a product as a type.
 pub enum Columns<const N: usize> {}
@@ -42,10 +42,6 @@ pub(crate) const UNIT: usize = 16;
 /// Rows of the sums of a warpgroup.
 pub(crate) const GROUP_ROWS: usize = 64;
 
-/// Whether a stage may be multiplied that was passed closed, for sums that are dropped: nothing
-/// is written to it then, and any bits are elements. The CPU executor would take them for a race.
-pub(crate) const CLOSED_STAGES_TOO: bool = cfg!(target_arch = "nvptx64");
-
 /// What the elements of both operands are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {
@@ -55,12 +51,23 @@ pub enum Factor {
     Bf16,
 }
 
+/// A place in the block's dynamic shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// Where that memory begins.
+    pub(crate) origin: SharedOrigin,
+    /// Bytes from there.
+    pub(crate) offset: u32,
+}
+
 /// An operand in shared memory, of 16-bit elements, swizzled: its rows are along K or across it, in
 /// panels of as many columns as a row has room for, one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand {
-    /// Its first byte, which is aligned to a whole period.
-    pub(crate) first: *const u8,
+    /// Its first byte in the first stage, or in the only place: aligned to a whole period.
+    pub(crate) start: Start,
+    /// How far behind it is, in [`UNIT`]s.
+    pub(crate) further: u32,
     /// Of A the rows of the sums, of B their columns.
     pub(crate) rows: usize,
     /// Elements along K.
@@ -107,7 +114,7 @@ pub(crate) enum Onto {
 /// Refuses, at compile time, a role that is no warpgroups.
 pub(crate) const fn check_warpgroups(members: Members) {
     assert!(
-        members.stride == 1 && members.first.is_multiple_of(WARPGROUP) && members.count.is_multiple_of(WARPGROUP),
+        members.are_warpgroups(),
         "a role that multiplies by tensor cores is made of warpgroups: it begins at a multiple of 128 threads of the block and has a \
          multiple of 128, as the second role of `WarpRoles<128, 256>` does"
     );

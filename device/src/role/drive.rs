@@ -236,11 +236,11 @@ where
             let group = unsafe { Of::<M, Role1>::group() };
             // SAFETY: this is role-level code of the second role; the state is new, and there is no
             // other end.
-            let consumer = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
+            let consumer = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state, None) };
             let result = consume(group, Run { consumer, count, left: &mut left });
             // The run was dropped or forgotten: its stages come nevertheless.
             // SAFETY: the run is gone with its end.
-            let mut rest = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
+            let mut rest = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state, None) };
             for _ in 0..left {
                 rest = rest.wait_open().release();
             }

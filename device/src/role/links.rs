@@ -8,9 +8,10 @@ use super::end::Producer;
 use super::map::sealed::Role as _;
 use super::map::{Of, Role0, Role1, Role2, Role3};
 use crate::barrier::EndState;
-use crate::barrier::Memory;
 use crate::barrier::{ConsumerBarriers, ProducerBarriers};
+use crate::barrier::{Handover, Memory};
 use crate::engine::{Completion, CompletionOf};
+use crate::isa::SharedOrigin;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
 
@@ -38,9 +39,15 @@ impl<'s, K: Channel> Link<'s, K> {
 
     #[inline(always)]
     pub(super) fn memory(&self) -> Memory<K> {
+        self.memory_from(None)
+    }
+
+    /// The same for a role that has the address of shared memory.
+    #[inline(always)]
+    fn memory_from(&self, origin: SharedOrigin) -> Memory<K> {
         // SAFETY: the memory belongs to this link (0), and a `Shared` of this layout is aligned
         // to 16.
-        unsafe { Memory::new(self.offset) }
+        unsafe { Memory::new(self.offset, origin) }
     }
 }
 
@@ -60,6 +67,18 @@ pub trait Links: sealed::Sealed {
     /// Whether the copies of one of them complete by bytes.
     #[doc(hidden)]
     const BY_BYTES: bool;
+
+    /// Whether tensor cores alone read the stages of all of them.
+    #[doc(hidden)]
+    const OF_PRODUCTS: bool;
+
+    /// Waits for copies into stages that were never passed on.
+    ///
+    /// # Safety
+    ///
+    /// As for `inval`.
+    #[doc(hidden)]
+    unsafe fn land_kept(&self);
 
     /// Ends the barriers.
     ///
@@ -95,14 +114,24 @@ pub trait Ends<I>: sealed::Sealed {
     #[doc(hidden)]
     fn state() -> Self::State;
 
-    /// The ends.
+    /// The ends, for a role that has the address of shared memory.
     ///
     /// # Safety
     ///
     /// Called in role-level code of the role `I`, with the state that `state` returned, when no
     /// other ends are left that were made of it.
     #[doc(hidden)]
-    unsafe fn ends<'r>(&self, state: &'r mut Self::State) -> Self::At<'r>;
+    unsafe fn ends<'r>(&self, state: &'r mut Self::State, origin: SharedOrigin) -> Self::At<'r>;
+
+    /// Says of the state what is the same in the threads of a warp: all of it. Without that, as
+    /// threads leave one by one, the assembler would take a stage's number for a value of each
+    /// thread, in the role's loops too.
+    ///
+    /// # Safety
+    ///
+    /// As for `try_leave`.
+    #[doc(hidden)]
+    unsafe fn before_leave(&self, state: &mut Self::State);
 
     /// Leaves each end that can be left without waiting; whether all have left.
     ///
@@ -144,7 +173,9 @@ macro_rules! no_end {
         #[inline(always)]
         fn state() {}
         #[inline(always)]
-        unsafe fn ends(&self, (): &mut ()) {}
+        unsafe fn ends(&self, (): &mut (), _: SharedOrigin) {}
+        #[inline(always)]
+        unsafe fn before_leave(&self, (): &mut ()) {}
         #[inline(always)]
         unsafe fn try_leave(&self, (): &mut ()) -> bool {
             true
@@ -157,8 +188,11 @@ macro_rules! no_end {
 impl Links for () {
     type Memory = ();
     const BY_BYTES: bool = false;
+    const OF_PRODUCTS: bool = false;
     #[inline(always)]
     unsafe fn init(&self) {}
+    #[inline(always)]
+    unsafe fn land_kept(&self) {}
     #[inline(always)]
     unsafe fn inval(&self) {}
     #[inline(always)]
@@ -171,11 +205,18 @@ impl<I> Ends<I> for () {
 impl<'s, K: Channel> Links for Link<'s, K> {
     type Memory = Shared<'s, K::Layout, K::Position>;
     const BY_BYTES: bool = CompletionOf::<K::Engine>::BY_BYTES;
+    const OF_PRODUCTS: bool = Memory::<K>::OF_PRODUCTS;
 
     #[inline(always)]
     unsafe fn init(&self) {
         // SAFETY: the caller's promise.
         unsafe { self.memory().init(K::From::MEMBERS) };
+    }
+
+    #[inline(always)]
+    unsafe fn land_kept(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.memory().land_kept() };
     }
 
     #[inline(always)]
@@ -193,7 +234,7 @@ impl<'s, K: Channel> Links for Link<'s, K> {
 
 /// One end of a channel.
 macro_rules! end {
-    ($barriers:expr, $state:expr, $end:ident, $channel:ty) => {
+    ($barriers:expr, $state:expr, $members:ident, $end:ident, $channel:ty) => {
         type At<'r> = $end<'r, $channel>;
         type State = EndState;
 
@@ -203,9 +244,17 @@ macro_rules! end {
         }
 
         #[inline(always)]
-        unsafe fn ends<'r>(&self, state: &'r mut EndState) -> $end<'r, $channel> {
+        unsafe fn ends<'r>(&self, state: &'r mut EndState, origin: SharedOrigin) -> $end<'r, $channel> {
             // SAFETY: the caller's promise, for this link's channel.
-            unsafe { $end::new(self.memory(), state) }
+            unsafe { $end::new(self.memory_from(origin), state) }
+        }
+
+        #[inline(always)]
+        unsafe fn before_leave(&self, state: &mut EndState) {
+            // SAFETY: the caller's promise: all threads of the role, whose steps are the same.
+            state.say_the_same(|same| unsafe {
+                Memory::<$channel>::same_in_warps(same, <$channel as Handover>::$members)
+            });
         }
 
         #[inline(always)]
@@ -227,13 +276,13 @@ macro_rules! pairs {
         where
             Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
         {
-            end! { ProducerBarriers::of_role, EndState::producer(), Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+            end! { ProducerBarriers::of_role, EndState::producer(), PRODUCERS, Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
         }
         impl<'s, L, M, P> Ends<$to> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>>
         where
             Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
         {
-            end! { ConsumerBarriers, EndState::consumer(), Consumer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+            end! { ConsumerBarriers, EndState::consumer(), CONSUMERS, Consumer, Between<L, Of<M, $from>, Of<M, $to>, P> }
         }
         impl<'s, L, M, P> Ends<$other> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>> {
             no_end! {}
@@ -283,12 +332,21 @@ macro_rules! tuples {
         impl<$($link: Links),*> Links for ($($link,)*) {
             type Memory = ($($link::Memory,)*);
             const BY_BYTES: bool = false $(|| $link::BY_BYTES)*;
+            const OF_PRODUCTS: bool = true $(&& $link::OF_PRODUCTS)*;
 
             #[inline(always)]
             unsafe fn init(&self) {
                 $(
                     // SAFETY: the caller's promise.
                     unsafe { self.$number.init() };
+                )*
+            }
+
+            #[inline(always)]
+            unsafe fn land_kept(&self) {
+                $(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.land_kept() };
                 )*
             }
 
@@ -319,11 +377,19 @@ macro_rules! tuples {
             }
 
             #[inline(always)]
-            unsafe fn ends<'r>(&self, state: &'r mut Self::State) -> Self::At<'r> {
+            unsafe fn ends<'r>(&self, state: &'r mut Self::State, origin: SharedOrigin) -> Self::At<'r> {
                 ($(
                     // SAFETY: the caller's promise.
-                    unsafe { self.$number.ends(&mut state.$number) },
+                    unsafe { self.$number.ends(&mut state.$number, origin) },
                 )*)
+            }
+
+            #[inline(always)]
+            unsafe fn before_leave(&self, state: &mut Self::State) {
+                $(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.before_leave(&mut state.$number) };
+                )*
             }
 
             #[inline(always)]

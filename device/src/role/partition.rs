@@ -269,6 +269,16 @@ pub(super) unsafe fn end<L: Links>(links: L, inval: impl FnOnce(&L)) -> L::Memor
 /// The first thread of any block, for [`isa::for_first_member`].
 const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
 
+/// Where shared memory begins, for a role that begins here.
+///
+/// Roles that hand over what products alone read each take the address for themselves: their loops
+/// then compute places in uniform registers. Where threads read stages too, registers are needed
+/// for other things, and a constant takes none.
+#[inline(always)]
+fn origin<L: Links>() -> isa::SharedOrigin {
+    if L::OF_PRODUCTS { isa::shared_origin_here() } else { None }
+}
+
 /// Runs one role's closure with the role's registers, leaves its ends, and publishes its result.
 ///
 /// # Safety
@@ -279,7 +289,7 @@ const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
 unsafe fn enter<M, I, L, H, F, O, const THREADS: usize>(links: &L, role: Assigned<H, F, O>) -> O
 where
     Of<M, I>: Role,
-    L: Ends<I>,
+    L: Links + Ends<I>,
     F: for<'r> FnOnce(<Of<M, I> as Role>::Group<'r>, <L as Ends<I>>::At<'r>, H) -> O,
     O: RoleResult<Of<M, I>>,
 {
@@ -292,11 +302,13 @@ where
         let group = unsafe { Of::<M, I>::group() };
         // SAFETY: this is role-level code of the role; the state is new, and these ends are the
         // only ones.
-        let ends = unsafe { links.ends(&mut state) };
+        let ends = unsafe { links.ends(&mut state, origin::<L>()) };
         (role.body)(group, ends, role.hand)
     };
     // Copies of stages that were filled and never committed land too.
     engine::drain_all();
+    // SAFETY: this is after the closure.
+    unsafe { links.before_leave(&mut state) };
     if L::SEVERAL {
         // SAFETY: this is after the closure.
         while !unsafe { links.try_leave(&mut state) } {}
@@ -367,6 +379,8 @@ macro_rules! complete {
                 let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
                 unsafe { isa::reconverge::<THREADS>() };
+                // SAFETY: one thread, after a barrier of the block behind the leaving of all roles.
+                isa::for_first_member(BLOCK, || unsafe { links.land_kept() });
                 if !ENDS {
                     return None;
                 }

@@ -100,15 +100,24 @@ fn sums_in_shared_memory_are_written_between_barriers_of_the_role_and_fenced_bef
 #[test]
 fn attention_leaves_no_local_memory() {
     let report = Module::Kernels.report().unwrap_or_else(|error| panic!("{error}"));
-    let in_parts = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
-    let of_gradient = in_parts.chain(&attention_gradient::INSTANCES);
-    let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
-    let all = of_forward.chain(of_gradient).chain(&attention_decoding::INSTANCES);
-    for instance in all {
+    let own = |instance: &Instance| {
         let own: Vec<_> = report.iter().filter(|one| one["kernel"] == instance.symbol()).collect();
         assert_eq!(own.len(), 1, "{}: assembled for sm_90a alone", instance.name());
+        own[0]
+    };
+    let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
+    for instance in of_forward.chain(of_gradient).chain(&attention_decoding::INSTANCES) {
+        let own = own(instance);
         for zero in ["spill_stores", "spill_loads", "stack_frame", "stack"] {
-            assert_eq!(own[0][zero], 0, "{zero} of {}", own[0]);
+            assert_eq!(own[zero], 0, "{zero} of {own}");
         }
+    }
+    // The one with all gradients spills a few registers since it waits for marks
+    // (docs/decisions/94).
+    for instance in &attention_gradient::INSTANCES {
+        let own = own(instance);
+        assert!(own["spill_stores"].as_u64().is_some_and(|bytes| bytes <= 64), "{own}");
+        assert!(own["spill_loads"].as_u64().is_some_and(|bytes| bytes <= 96), "{own}");
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Both ends run the same machine. A stage passes from the producers to the consumers by its `full`
 //! barrier and back by its `empty` one; each end waits at one of the two and arrives at the other.
-//! A role that leaves passes one last stage, marked as closed.
+//! A role that leaves passes one last stage, marked as closed; or, in pipelines whose ends leave by
+//! marks, none, and says which stage it does not pass (docs/decisions/94).
 //!
 //! The machine knows barriers through [`EndBarriers`] alone: those of the GPU and of the CPU
 //! executor are in [`ends`](super::ends), and those of a model checker are in the tests of this
@@ -18,6 +19,14 @@ mod check;
 pub(crate) trait EndBarriers {
     /// The number of stages.
     const STAGES: u32;
+
+    /// Whether ends of this type may leave by a mark. (A constant: kernels whose ends do not are to
+    /// have nothing of it in their code before it is optimised.)
+    const MAY_MARK: bool;
+
+    /// Whether the ends of this pipeline leave by a mark ([`mark`](Self::mark)), and not by a stage
+    /// that is passed closed.
+    fn marks(&self) -> bool;
 
     /// Waits until this end has stage `stage`: for phase `parity` of the barrier at which the other
     /// end arrives.
@@ -37,14 +46,16 @@ pub(crate) trait EndBarriers {
     /// barrier, perhaps when its copies land.
     fn pass(&self, stage: u32);
 
-    /// As [`pass`](Self::pass), and whether the other end had passed the stage as closed
-    /// ([`is_closed`](Self::is_closed)), asked before this end hands it over.
-    #[inline(always)]
-    fn pass_asking(&self, stage: u32) -> bool {
-        let closed = self.is_closed(stage);
-        self.pass(stage);
-        closed
-    }
+    /// Waits as [`wait`](Self::wait), unless the other end has marked that phase: whether it has.
+    fn wait_unless_marked(&self, stage: u32, parity: u32) -> bool;
+
+    /// Whether the other end has marked this phase of the barrier at which this one waits.
+    fn is_marked(&self, stage: u32, parity: u32) -> bool;
+
+    /// Says that this end passes neither the stage `stage` that it gets, or has got, with the phase
+    /// of `parity`, nor any after it: in one thread of the role. With `kept` it has the stage, and
+    /// may have started to fill it.
+    fn mark(&self, stage: u32, parity: u32, kept: bool);
 
     /// Hands the stage over closed: all arrivals that the phase counts, each after what its thread
     /// wrote.
@@ -100,31 +111,6 @@ impl EndState {
         EndState { stage: 0, parity: 0, turn: 0, holds: false, closed: false }
     }
 
-    /// Waits for the next stage and takes it, with none in hand, whether or not it was passed
-    /// closed: for an end that asks when it passes the stage on
-    /// ([`pass_asking`](Self::pass_asking)).
-    ///
-    /// # Errors
-    ///
-    /// [`Closed`] if this end knows that the other one has left.
-    #[inline(always)]
-    pub(crate) fn take_unasked<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
-        if self.closed {
-            return Err(Closed);
-        }
-        barriers.wait(self.stage, self.parity);
-        self.holds = true;
-        Ok(self.stage)
-    }
-
-    /// Passes the stage that this end holds, the only one, and learns whether the other end has
-    /// left.
-    #[inline(always)]
-    pub(crate) fn pass_asking<W: EndBarriers>(&mut self, barriers: &W) {
-        self.closed = barriers.pass_asking(self.stage);
-        self.advance::<W>();
-    }
-
     /// Waits for the next stage and takes it, with none in hand.
     ///
     /// # Errors
@@ -134,6 +120,9 @@ impl EndState {
     pub(crate) fn take<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
         if self.closed {
             return Err(Closed);
+        }
+        if W::MAY_MARK && barriers.marks() {
+            return self.take_unless_marked(barriers, self.stage, self.parity);
         }
         barriers.wait(self.stage, self.parity);
         self.taken(barriers)
@@ -146,24 +135,29 @@ impl EndState {
     /// [`Closed`] as for `take`. What is in hand stays there.
     #[inline(always)]
     pub(crate) fn take_another<W: EndBarriers>(&mut self, barriers: &W, held: u32) -> Result<u32, Closed> {
-        let stage = self.reach(barriers, held)?;
-        self.taken_at(barriers, stage)
-    }
-
-    /// The first half of [`take_another`](Self::take_another): waits until the next stage is
-    /// passed, closed or not, and returns it. The second half is [`taken_at`](Self::taken_at),
-    /// before any other step.
-    ///
-    /// # Errors
-    ///
-    /// [`Closed`] if this end knows that the other one has left.
-    #[inline(always)]
-    pub(crate) fn reach<W: EndBarriers>(&mut self, barriers: &W, held: u32) -> Result<u32, Closed> {
         if self.closed {
             return Err(Closed);
         }
         let (stage, parity) = self.next::<W>(held);
+        if W::MAY_MARK && barriers.marks() {
+            return self.take_unless_marked(barriers, stage, parity);
+        }
         barriers.wait(stage, parity);
+        self.taken_at(barriers, stage)
+    }
+
+    /// Waits for that phase of this end's barrier, and takes the stage that it brings.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if the other end has marked it.
+    #[inline(always)]
+    fn take_unless_marked<W: EndBarriers>(&mut self, barriers: &W, stage: u32, parity: u32) -> Result<u32, Closed> {
+        if barriers.wait_unless_marked(stage, parity) {
+            self.closed = true;
+            return Err(Closed);
+        }
+        self.holds = true;
         Ok(stage)
     }
 
@@ -181,7 +175,9 @@ impl EndState {
         let (stage, parity) = (self.stage, self.parity);
         let ready = barriers.agree(self.turn, || {
             loop {
-                if barriers.poll(stage, parity) {
+                if barriers.poll(stage, parity)
+                    || (W::MAY_MARK && barriers.marks() && barriers.is_marked(stage, parity))
+                {
                     return true;
                 }
                 if !keep_polling() {
@@ -193,8 +189,11 @@ impl EndState {
         if !ready {
             return None;
         }
-        // The first thread has seen the phase end, so this returns at once; each thread waits
-        // nevertheless, because its own wait is what makes the stage visible to it.
+        // The first thread has seen the phase end, or its mark, so this returns at once; each thread
+        // waits nevertheless, because its own wait is what makes the stage visible to it.
+        if W::MAY_MARK && barriers.marks() {
+            return Some(self.take_unless_marked(barriers, stage, parity));
+        }
         barriers.wait(stage, parity);
         Some(self.taken(barriers))
     }
@@ -214,7 +213,9 @@ impl EndState {
         let (stage, parity) = self.next::<W>(held);
         let ready = barriers.agree(self.turn, || {
             loop {
-                if barriers.poll(stage, parity) {
+                if barriers.poll(stage, parity)
+                    || (W::MAY_MARK && barriers.marks() && barriers.is_marked(stage, parity))
+                {
                     return true;
                 }
                 if !keep_polling() {
@@ -226,8 +227,11 @@ impl EndState {
         if !ready {
             return None;
         }
-        // The first thread has seen the phase end, so this returns at once; each thread waits
-        // nevertheless, because its own wait is what makes the stage visible to it.
+        // The first thread has seen the phase end, or its mark, so this returns at once; each thread
+        // waits nevertheless, because its own wait is what makes the stage visible to it.
+        if W::MAY_MARK && barriers.marks() {
+            return Some(self.take_unless_marked(barriers, stage, parity));
+        }
         barriers.wait(stage, parity);
         Some(self.taken_at(barriers, stage))
     }
@@ -272,15 +276,27 @@ impl EndState {
         self.pass(barriers);
     }
 
+    /// Passes what all threads of a warp have alike through `same`, which says so.
+    #[inline(always)]
+    pub(crate) fn say_the_same(&mut self, same: impl Fn(u32) -> u32) {
+        self.stage = same(self.stage);
+        self.parity = same(self.parity);
+    }
+
     /// Leaves the pipeline: the other end gets a closed stage unless it has left too.
     ///
     /// The oldest stage in hand is the closed one, and no other is passed. With none in hand this
     /// end waits for the next stage, which the other end passes or closes unless it waits
     /// elsewhere.
+    ///
+    /// An end that marks passes none and does not wait for one: the stage that would be closed is
+    /// the one that it marks.
     /// This end's copies have landed ([`EndBarriers::drain`]).
     #[inline(always)]
     pub(crate) fn leave<W: EndBarriers>(&mut self, barriers: &W) {
-        if !self.closed && (self.holds || self.take(barriers).is_ok()) {
+        if W::MAY_MARK && barriers.marks() {
+            self.mark(barriers);
+        } else if !self.closed && (self.holds || self.take(barriers).is_ok()) {
             self.close(barriers);
         }
         self.settle(barriers);
@@ -293,6 +309,10 @@ impl EndState {
     /// stages that it had, so the next one is here. So no role waits forever for one that leaves.
     #[inline(always)]
     pub(crate) fn try_leave<W: EndBarriers>(&mut self, barriers: &W) -> bool {
+        if W::MAY_MARK && barriers.marks() {
+            self.mark(barriers);
+            return true;
+        }
         if self.closed {
             return true;
         }
@@ -325,6 +345,15 @@ impl EndState {
         barriers.pass_closed(self.stage);
         self.advance::<W>();
         self.closed = true;
+    }
+
+    /// Marks the oldest stage in hand, or the next one, and waits and arrives no more.
+    #[inline(always)]
+    fn mark<W: EndBarriers>(&mut self, barriers: &W) {
+        if !self.closed {
+            barriers.mark(self.stage, self.parity, self.holds);
+            self.closed = true;
+        }
     }
 
     #[inline(always)]

@@ -43,6 +43,8 @@ struct Barrier {
     pending_bytes: i64,
     /// How many phases are complete.
     phase: u64,
+    /// The parity of the phase that is marked as one that does not come.
+    marked: Option<u32>,
 }
 
 /// Copies in flight, and what they do to an mbarrier when they have landed.
@@ -129,6 +131,7 @@ impl Barriers {
             deferred: 0,
             pending_bytes: 0,
             phase: 0,
+            marked: None,
         };
         self.by_address.insert(address, barrier);
     }
@@ -188,6 +191,18 @@ impl Barriers {
         while let Some(index) = self.deferred.iter().position(|copies| !copies.then.arrives()) {
             self.land_at(index);
         }
+    }
+
+    /// Notes that the phase of this parity does not come.
+    pub(super) fn mark(&mut self, address: usize, parity: u32) {
+        self.get("the mark", address).marked = Some(parity);
+    }
+
+    /// Whether the phase with this parity is complete, or, for one who `looks` for marks, marked as
+    /// one that does not come.
+    pub(super) fn is_over(&self, address: usize, parity: u32, looks: bool) -> bool {
+        let is_marked = || self.by_address.get(&address).is_some_and(|barrier| barrier.marked == Some(parity));
+        self.is_complete(address, parity) || (looks && is_marked())
     }
 
     /// `mbarrier.test_wait.parity`: whether the phase with this parity is complete. Of the present

@@ -33,7 +33,7 @@ pub use schedule::Schedule;
 pub(crate) use synchronise::*;
 pub(crate) use threads::*;
 
-use super::{ContractText, PendingGroups, Readers};
+use super::{ContractText, PendingGroups, Readers, SharedOrigin};
 use block::{step, with_block};
 
 /// Tells the builder the running kernel's contract. Nothing here.
@@ -116,6 +116,11 @@ pub(crate) fn shared_base() -> *mut u8 {
 /// The address of the block's dynamic shared memory.
 pub(crate) fn shared_address() -> usize {
     shared_base().addr()
+}
+
+/// No register has it here.
+pub(crate) fn shared_origin_here() -> SharedOrigin {
+    None
 }
 
 /// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16.

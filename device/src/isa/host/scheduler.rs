@@ -44,8 +44,9 @@ enum Status {
     Ready,
     /// It can go on, but its last operation was an unsuccessful poll.
     Polling,
-    /// It can go on when this mbarrier's phase of this parity is complete.
-    Waiting { barrier: usize, parity: u32 },
+    /// It can go on when this mbarrier's phase of this parity is complete, or if it looks for marks
+    /// when that is marked as one that does not come.
+    Waiting { barrier: usize, parity: u32, looks: bool },
     /// It has run to its end.
     Ended,
 }
@@ -170,14 +171,15 @@ impl Scheduler {
         self.hand_on();
     }
 
-    /// The running role waits until the mbarrier's phase of that parity is complete. When the role
-    /// has the baton again, the phase is complete, unless all roles unwind.
-    pub(super) fn wait(&mut self, barrier: usize, parity: u32) {
-        if self.barriers.is_complete(barrier, parity) {
+    /// The running role waits until the mbarrier's phase of that parity is complete, or if it looks
+    /// for marks until it is marked as one that does not come. When the role has the baton again,
+    /// it is, unless all roles unwind.
+    pub(super) fn wait(&mut self, barrier: usize, parity: u32, looks: bool) {
+        if self.barriers.is_over(barrier, parity, looks) {
             return self.step();
         }
         self.leap = STEP;
-        self.set_status(Status::Waiting { barrier, parity });
+        self.set_status(Status::Waiting { barrier, parity, looks });
         self.tick();
         self.hand_on();
     }
@@ -277,7 +279,7 @@ impl Scheduler {
         let (barriers, roles) = (&self.barriers, &self.roles);
         let can_go_on = |&index: &usize| match roles[index].status {
             Status::Ready | Status::Polling => admits(roles[index].status),
-            Status::Waiting { barrier, parity } => barriers.is_complete(barrier, parity),
+            Status::Waiting { barrier, parity, looks } => barriers.is_over(barrier, parity, looks),
             Status::Ended => false,
         };
         let count = roles.len();
@@ -309,7 +311,7 @@ impl Scheduler {
             _ => format!("role {index} ({count} threads from {first} on, {stride} apart)"),
         };
         match role.status {
-            Status::Waiting { barrier, parity } => format!("{who} {}", self.barriers.wait_reason(barrier, parity)),
+            Status::Waiting { barrier, parity, .. } => format!("{who} {}", self.barriers.wait_reason(barrier, parity)),
             Status::Ended => format!("{who} has ended"),
             Status::Ready | Status::Polling => format!("{who} can go on"),
         }

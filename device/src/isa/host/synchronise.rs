@@ -9,7 +9,8 @@ use super::mbarrier;
 use super::model::{Accesses, Model, Unit};
 use super::roles::synchronise;
 use crate::isa::{
-    BULK_ZEROS, BoxShape, Corner, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode, WARP,
+    BULK_ZEROS, BoxShape, Corner, ElementKind, Members, PendingGroups, Phase, RawTensor, Reduce, ReduceCode,
+    SharedOrigin, WARP,
 };
 
 /// An mbarrier: its address in the block's shared memory.
@@ -18,6 +19,11 @@ pub(crate) type Mbarrier = *mut u64;
 /// The mbarrier at this byte offset into the block's shared memory.
 pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
     super::shared_base().wrapping_add(offset).cast()
+}
+
+/// As [`mbarrier_at`].
+pub(crate) fn mbarrier_from(_: SharedOrigin, offset: usize) -> Mbarrier {
+    mbarrier_at(offset)
 }
 
 /// `mbarrier.init`: a phase of this mbarrier counts `arrivals` arrivals.
@@ -63,6 +69,15 @@ pub(crate) fn mbarrier_name(barrier: *mut u64, name: &'static str, stage: u32) {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, by: Members) {
     arrive(barrier, by.count, true);
+}
+
+/// `mbarrier.arrive` with a count, by one thread.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn mbarrier_arrive_for(barrier: *mut u64, arrivals: u32) {
+    arrive(barrier, arrivals as usize, false);
 }
 
 /// `mbarrier.arrive` by the members' first thread: it covers what that thread stored before, not
@@ -363,7 +378,7 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, by: Members) {
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
-    synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity));
+    synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity, false));
 }
 
 /// `mbarrier.try_wait.parity` with a suspend time hint: as [`mbarrier_wait`], since time is virtual
@@ -375,6 +390,43 @@ pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
 pub(crate) unsafe fn mbarrier_wait_briefly(barrier: *mut u64, parity: u32) {
     // SAFETY: the caller's promise.
     unsafe { mbarrier_wait(barrier, parity) };
+}
+
+/// Waits for a phase, unless it is marked as one that does not come: whether it is.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, _: Members) -> bool {
+    let (barrier, parity) = (phase.barrier.addr(), phase.parity);
+    synchronise(|scheduler, _| scheduler.wait(barrier, parity, true));
+    // When the role has the baton again, one of both is so.
+    synchronise(|scheduler, _| !scheduler.barriers.is_complete(barrier, parity))
+}
+
+/// Says that this phase does not come, nor any after it; with `kept`, that copies are on their way
+/// nevertheless.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn mark_phase(phase: Phase, kept: bool) {
+    synchronise(|scheduler, _| {
+        // SAFETY: the caller's promise; roles read it while they have the baton.
+        unsafe { phase.word.write(phase.mark() | if kept { Phase::KEPT } else { 0 }) };
+        scheduler.barriers.mark(phase.barrier.addr(), phase.parity);
+        scheduler.step();
+    });
+}
+
+/// Whether this phase is marked as the first that does not come.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn is_marked(phase: Phase) -> bool {
+    // SAFETY: the caller's promise.
+    synchronise(|_, _| unsafe { phase.word.read() & !Phase::KEPT == phase.mark() })
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, other

@@ -81,6 +81,15 @@ pub(crate) unsafe fn any_in_warp(says: bool) -> bool {
     says
 }
 
+/// What all threads of a warp have alike.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn of_first_lane(value: u32) -> u32 {
+    value
+}
+
 /// Runs `body` in the first lane of the running warp.
 pub(crate) fn for_first_lane(body: impl FnOnce()) {
     block::enter_thread(current_warp() * WARP);

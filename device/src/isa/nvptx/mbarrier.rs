@@ -8,7 +8,7 @@
 use core::arch::asm;
 
 use super::threads::{PerThread, is_member, lanes_of};
-use crate::isa::{Members, PendingGroups, WARP};
+use crate::isa::{Members, PendingGroups, Phase, SharedOrigin, WARP};
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -21,6 +21,7 @@ unsafe extern "C" {
     fn tilepipe_mbarrier_init(barrier: u32, arrivals: u32);
     fn tilepipe_mbarrier_inval(barrier: u32);
     fn tilepipe_mbarrier_arrive(barrier: u32);
+    fn tilepipe_mbarrier_arrive_times(barrier: u32, arrivals: u32);
     fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
     fn tilepipe_mbarrier_expect_tx(barrier: u32, bytes: u32);
     fn tilepipe_mbarrier_arrive_expect_tx(barrier: u32, bytes: u32);
@@ -33,6 +34,9 @@ unsafe extern "C" {
     safe fn tilepipe_fence_mbarrier_init();
     fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
     fn tilepipe_mbarrier_wait_briefly(barrier: u32, parity: u32);
+    fn tilepipe_mbarrier_try_wait(barrier: u32, parity: u32) -> u32;
+    fn tilepipe_mbarrier_wait_unless(barrier: u32, parity: u32, place: u32, stage: u32) -> u32;
+    fn tilepipe_mbarrier_wait_unless_in_one(barrier: u32, parity: u32, place: u32, stage: u32) -> u32;
     fn tilepipe_mbarrier_poll(barrier: u32, parity: u32) -> u32;
     safe fn tilepipe_clock() -> u64;
 }
@@ -44,6 +48,15 @@ pub(crate) type Mbarrier = u32;
 #[inline(always)]
 pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
     tilepipe_shared_origin().wrapping_add(offset as u32)
+}
+
+/// As [`mbarrier_at`], for a role that has the memory's address in a register.
+#[inline(always)]
+pub(crate) fn mbarrier_from(origin: SharedOrigin, offset: usize) -> Mbarrier {
+    match origin {
+        Some(marked) => marked.get().wrapping_add((offset as u32).wrapping_sub(1)),
+        None => mbarrier_at(offset),
+    }
 }
 
 /// `barrier.sync 0`, then `bar.warp.sync`: waits for all threads of a block of `THREADS` that took
@@ -131,6 +144,17 @@ pub(crate) unsafe fn mbarrier_inval(barrier: Mbarrier) {
 pub(crate) unsafe fn mbarrier_arrive(barrier: Mbarrier, _: Members) {
     // SAFETY: the caller's promise.
     unsafe { tilepipe_mbarrier_arrive(barrier) };
+}
+
+/// `mbarrier.arrive` with a count: makes so many arrivals in one thread.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_arrive_for(barrier: Mbarrier, arrivals: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_arrive_times(barrier, arrivals) };
 }
 
 /// `mbarrier.arrive` of the first member.
@@ -287,6 +311,59 @@ pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
 pub(crate) unsafe fn mbarrier_wait_briefly(barrier: Mbarrier, parity: u32) {
     // SAFETY: the caller's promise.
     unsafe { tilepipe_mbarrier_wait_briefly(barrier, parity) };
+}
+
+/// Waits for a phase as [`mbarrier_wait`] does, unless it is marked as one that does not come:
+/// whether it is. The word is read only where the phase has not come within one
+/// `mbarrier.try_wait`.
+///
+/// Whole warps wait in common: the assembler then knows that they go on together. With `PEELED` a
+/// loop around the call is to be peeled (docs/decisions/94).
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, members: Members) -> bool {
+    let Phase { barrier, parity, place, stage, .. } = phase;
+    if members.are_whole_warps() {
+        let wait = if PEELED { tilepipe_mbarrier_wait_unless_in_one } else { tilepipe_mbarrier_wait_unless };
+        // SAFETY: the caller's promise: all threads of each warp make this call, converged.
+        return unsafe { wait(barrier, parity, place, stage) } != 0;
+    }
+    loop {
+        // SAFETY: the caller's promise.
+        if unsafe { tilepipe_mbarrier_try_wait(barrier, parity) } != 0 {
+            return false;
+        }
+        // SAFETY: the caller's promise.
+        if unsafe { is_marked(phase) } {
+            return true;
+        }
+    }
+}
+
+/// `st.volatile.shared`: says that this phase does not come, nor any after it; with `kept`, that
+/// copies are on their way nevertheless.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn mark_phase(phase: Phase, kept: bool) {
+    // SAFETY: the caller's promise.
+    unsafe { phase.word.write_volatile(phase.mark() | if kept { Phase::KEPT } else { 0 }) };
+}
+
+/// `ld.volatile.shared`: whether this phase is marked as the first that does not come.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn is_marked(phase: Phase) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { phase.word.read_volatile() & !Phase::KEPT == phase.mark() }
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, the

@@ -13,6 +13,7 @@ mod tensor;
 mod threads;
 
 use core::arch::asm;
+use core::num::NonZeroU32;
 
 pub(crate) use atomics::*;
 pub(crate) use math::*;
@@ -27,7 +28,7 @@ pub(crate) use registers::{restore_registers, share_registers};
 pub(crate) use tensor::*;
 pub(crate) use threads::*;
 
-use super::{ContractText, PendingGroups, Readers};
+use super::{ContractText, PendingGroups, Readers, SharedOrigin};
 
 unsafe extern "C" {
     fn tilepipe_contract(first: *const u8, bytes: usize);
@@ -41,6 +42,7 @@ unsafe extern "C" {
     safe fn tilepipe_shared_base() -> *mut u8;
     safe fn tilepipe_scratch_base() -> *mut u8;
     safe fn tilepipe_shared_address() -> u32;
+    safe fn tilepipe_shared_origin_here() -> u32;
     safe fn tilepipe_zeros_base() -> *const u8;
     fn tilepipe_warp_barrier();
     fn tilepipe_load_input_1(to: *mut u8, from: *const u8);
@@ -153,6 +155,16 @@ pub(crate) fn shared_base() -> *mut u8 {
 #[inline(always)]
 pub(crate) fn shared_address() -> usize {
     tilepipe_shared_address() as usize
+}
+
+/// The address of the block's dynamic shared memory in a register of the code that calls this, with
+/// its lowest bit set: the memory is aligned to more.
+///
+/// In code in which threads of a warp part, the assembler keeps in each thread's register what it
+/// would keep once for the warp elsewhere, and a constant is one value in all of the kernel.
+#[inline(always)]
+pub(crate) fn shared_origin_here() -> SharedOrigin {
+    Some(NonZeroU32::MIN | tilepipe_shared_origin_here())
 }
 
 /// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16: the last bytes of the

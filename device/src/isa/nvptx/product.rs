@@ -3,15 +3,17 @@
 pub(super) mod by_hand;
 
 use core::mem::MaybeUninit;
+use core::num::NonZeroU32;
 
 use crate::isa::product::{
-    Columns, Factor, GROUP_ROWS, Operand, UNIT, WARPGROUP, WARPGROUP_BARRIERS, Width, for_all_widths,
+    Columns, Factor, GROUP_ROWS, Operand, Start, UNIT, WARPGROUP, WARPGROUP_BARRIERS, Width, for_all_widths,
 };
 use crate::isa::{Members, PendingGroups};
 
 unsafe extern "C" {
     safe fn tilepipe_product_commit();
     safe fn tilepipe_warp_value(value: u32) -> u32;
+    safe fn tilepipe_shared_address() -> u32;
     fn tilepipe_shared_offset(generic: *const u8) -> u32;
     safe fn tilepipe_shared_pointer(offset: u32) -> *const u8;
     safe fn tilepipe_thread_rank() -> u32;
@@ -185,13 +187,14 @@ pub(crate) struct Operands {
     /// it. They are known to be the same in the whole warp, so that what is added to them is
     /// computed in uniform registers.
     low: [u32; 2],
-    /// Both 0, of which the assembler does not know it: a constant, or the same value, it would
-    /// move to the upper words of the descriptors before each product; these lie there once.
+    /// Both 0. Of operands in several stages the assembler does not know it: a constant, or the same
+    /// value, it would move to the upper words of the descriptors before each product; these lie
+    /// there once.
     nothing: [u32; 2],
 }
 
 impl Operands {
-    /// Those of a role.
+    /// Those of a product of a role.
     ///
     /// # Safety
     ///
@@ -199,26 +202,47 @@ impl Operands {
     #[inline(always)]
     pub(crate) unsafe fn new(members: Members, of_stage: [Operand; 2]) -> Self {
         let [a, b] = of_stage;
+        if a.start.origin.is_none() {
+            // Of a constant the assembler computes what each thread keeps for itself.
+            // SAFETY: the caller's promise.
+            return unsafe { Self::of_stages(members, of_stage) };
+        }
+        // SAFETY: the caller's promise.
+        let group = unsafe { warpgroup_of(members) };
+        Operands { of_stage, low: low_words(of_stage, [start(a), start(b)], group), nothing: [0, 0] }
+    }
+
+    /// Those of products in several stages, of which these are in the first.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    #[inline(always)]
+    pub(crate) unsafe fn of_stages(members: Members, of_stage: [Operand; 2]) -> Self {
+        let [a, b] = of_stage;
         let group = (tilepipe_thread_rank() - members.first as u32) / WARPGROUP as u32;
         // Together, or the assembler would leave the start in the register of each thread in which
         // it is already: of what is the same in all threads it makes no warp's value.
-        // SAFETY: the caller's promise.
-        let both = tilepipe_warp_value(unsafe { start(a) } | group << 16);
+        let both = tilepipe_warp_value(start(a) | group << 16);
         let (start_of_a, group) = (both & 0xFFFF, both >> 16);
         // One may lie behind the other or before it: of the difference the low word counts.
-        let apart = b.first.addr().wrapping_sub(a.first.addr()) / UNIT;
-        let start_of_b = start_of_a.wrapping_add(apart as u32);
-        // The rows of a group are whole periods or panels, so the descriptor of a later group has
-        // another start alone.
-        let of_group = GROUP_ROWS * if a.across { ELEMENT * a.deep } else { a.row_bytes };
-        let start_of_a = start_of_a + group * (of_group / UNIT) as u32;
+        let of_start = |one: Operand| one.start.offset / UNIT as u32 + one.further;
+        let apart = of_start(b).wrapping_sub(of_start(a));
+        let starts = [start_of_a, start_of_a.wrapping_add(apart)];
         // A block has eight warpgroups at most.
-        Operands {
-            of_stage,
-            low: [low_word(start_of_a, a), low_word(start_of_b, b)],
-            nothing: [both >> 20, both >> 21],
-        }
+        Operands { of_stage, low: low_words(of_stage, starts, group), nothing: [both >> 20, both >> 21] }
     }
+}
+
+/// The low words of the descriptors of two operands that start there, for a role's warpgroup of
+/// this number.
+#[inline(always)]
+fn low_words([a, b]: [Operand; 2], [start_of_a, start_of_b]: [u32; 2], group: u32) -> [u32; 2] {
+    // The rows of a group are whole periods or panels, so the descriptor of a later group has
+    // another start alone.
+    let of_group = GROUP_ROWS * if a.across { ELEMENT * a.deep } else { a.row_bytes };
+    let start_of_a = start_of_a + group * (of_group / UNIT) as u32;
+    [low_word(start_of_a, a), low_word(start_of_b, b)]
 }
 
 /// A thread's sums of a product: registers, which have no value before the first one.
@@ -395,15 +419,12 @@ fn along(step: usize, operand: Operand) -> u32 {
 }
 
 /// Where an operand starts, as a descriptor says it.
-///
-/// # Safety
-///
-/// It lies in shared memory.
 #[inline(always)]
-unsafe fn start(operand: Operand) -> u32 {
-    // SAFETY: the caller's promise.
-    let start = unsafe { tilepipe_shared_offset(operand.first) };
-    (start & 0x3_FFFF) / UNIT as u32
+fn start(operand: Operand) -> u32 {
+    let Start { origin, offset } = operand.start;
+    // The lowest bit of a marked one falls off below.
+    let origin = origin.map_or_else(|| tilepipe_shared_address(), NonZeroU32::get);
+    (origin.wrapping_add(offset) & 0x3_FFFF) / UNIT as u32 + operand.further
 }
 
 /// The low word of the descriptor of an operand that starts there: with the distance from one panel

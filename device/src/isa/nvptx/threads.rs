@@ -9,6 +9,7 @@ unsafe extern "C" {
     fn tilepipe_barrier_any(value: u32) -> u32;
     fn tilepipe_barrier_all(value: u32) -> u32;
     fn tilepipe_warp_any(value: u32) -> u32;
+    safe fn tilepipe_warp_value(value: u32) -> u32;
     fn tilepipe_warp_all(value: u32) -> u32;
     fn tilepipe_shuffle_down(mask: u32, word: u32, distance: u32) -> u32;
     fn tilepipe_shuffle_up(mask: u32, word: u32, distance: u32) -> u32;
@@ -69,6 +70,17 @@ pub(crate) unsafe fn for_each_member_warp(members: Members, body: impl Fn(usize)
 pub(crate) unsafe fn any_in_warp(says: bool) -> bool {
     // SAFETY: the caller's promise.
     unsafe { tilepipe_warp_any(u32::from(says)) != 0 }
+}
+
+/// `shfl.sync.idx`: the value of the warp's first lane, which all of its threads have. The assembler
+/// then knows that it is the same in them.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn of_first_lane(value: u32) -> u32 {
+    tilepipe_warp_value(value)
 }
 
 /// Whether the calling thread is a member.

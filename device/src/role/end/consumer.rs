@@ -67,7 +67,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
     /// Waits for the next committed stage, whose tiles have landed.
     ///
     /// PTX: `mbarrier.try_wait.parity` on the stage's `full` barrier, `ld.shared` of its closing
-    /// word.
+    /// word. In a pipeline of [`OperandTile`](crate::product::OperandTile)s there is one such word,
+    /// which is read only while the stage does not come.
     ///
     /// CUDA: `pipeline.consumer_wait()`.
     ///
@@ -182,7 +183,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
     }
 
     /// Leaves the pipeline: waits until the producers commit the next stage or leave, reads nothing
-    /// of it and passes it back as closed.
+    /// of it and passes it back as closed. Of [`OperandTile`](crate::product::OperandTile)s it waits
+    /// for nothing and passes nothing.
     ///
     /// The producers get [`Closed`] when they would fill that stage again. Without `quit` the same
     /// happens when the role's closure returns.
@@ -252,8 +254,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
 impl<'r, K: Channel> Ready<'r, K> {
     /// What it is made of.
     #[inline(always)]
-    pub(super) fn into_parts(self) -> (LandedStage<K::Contents>, PresenceOf<K>, Memory<K>, Lent<'r>) {
-        (self.stage, self.present, self.end.memory, self.end.state)
+    pub(super) fn into_parts(self) -> (PresenceOf<K>, Memory<K>, Lent<'r>) {
+        (self.present, self.end.memory, self.end.state)
     }
 
     /// The stage's first byte.

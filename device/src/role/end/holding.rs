@@ -10,10 +10,11 @@ use crate::barrier::{Closed, ConsumerBarriers, EndBarriers, Lent, Memory};
 use crate::fault;
 use crate::group::instant::Instant;
 use crate::isa;
+use crate::isa::product::{Start, UNIT};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::pipeline::{Held, Increment};
 use crate::stage::contents::{AlwaysFilled, OneTile, Optional, sealed};
-use crate::stage::{self, LandedStage, PresenceOf};
+use crate::stage::{self, PresenceOf};
 
 /// The consumers' end with `H` stages in hand, [`Held<1>`](Held) or more: it waits for the next
 /// stage before it gives the oldest one back.
@@ -23,7 +24,9 @@ use crate::stage::{self, LandedStage, PresenceOf};
 /// over consecutive tiles, or tensor cores that still read one stage while the next one is issued.
 /// As long as tiles are in hand, the producers have so many stages less to fill.
 ///
-/// When the role's closure returns, the oldest stage in hand is passed as closed.
+/// When the role's closure returns, the oldest stage in hand is passed as closed. One of
+/// [`OperandTile`](crate::product::OperandTile)s is not passed: the producers learn that it does not
+/// come back.
 ///
 /// CUDA: none; a `cuda::pipeline` releases the stage that it waited for before it waits again.
 ///
@@ -99,7 +102,7 @@ pub struct Holding<'r, K: Channel, H> {
 #[must_use = "the stage stays taken: give it back with `release`"]
 pub struct HeldTile<'r, K: Channel> {
     number: u32,
-    stage: LandedStage<K::Contents>,
+    memory: Memory<K>,
     present: PresenceOf<K>,
     brand: Brand<'r>,
     level: BlockLevel,
@@ -290,11 +293,13 @@ impl<'r, K: Channel, H> Holding<'r, K, H> {
     where
         H: StagesHeld,
     {
-        // SAFETY: the caller's promise.
-        let ready = unsafe { Consumer::<K>::of_parts(self.memory, self.state).ready(number) };
-        let (stage, present, memory, state) = ready.into_parts();
-        let tile = HeldTile { number, stage, present, brand: PhantomData, level: PhantomData };
-        (Holding::new(memory, state), tile)
+        // SAFETY: an end exists in its role's threads only, so this is a consumer's; the consumers
+        // have the stage by the caller's promise.
+        let present = unsafe { self.memory.presence(number) };
+        // SAFETY: the consumers have the stage.
+        unsafe { self.memory.stage_to_read(number) };
+        let tile = HeldTile { number, memory: self.memory, present, brand: PhantomData, level: PhantomData };
+        (Holding::new(self.memory, self.state), tile)
     }
 }
 
@@ -341,17 +346,27 @@ impl<'r, K: Channel> Ready<'r, K> {
     /// one is released later, in its turn. See [`Holding`].
     #[inline(always)]
     pub fn hold(self) -> (Holding<'r, K, Held<1>>, HeldTile<'r, K>) {
-        let (stage, present, memory, state) = self.into_parts();
+        let (present, memory, state) = self.into_parts();
         let number = state.oldest();
-        (Holding::new(memory, state), HeldTile { number, stage, present, brand: PhantomData, level: PhantomData })
+        let tile = HeldTile { number, memory, present, brand: PhantomData, level: PhantomData };
+        (Holding::new(memory, state), tile)
     }
 }
 
 impl<K: Channel> HeldTile<'_, K> {
     /// The stage's first byte.
     #[inline(always)]
-    pub(crate) fn memory(&self) -> *const u8 {
-        self.stage.memory()
+    fn memory(&self) -> *const u8 {
+        self.memory.stage(self.number)
+    }
+
+    /// Where the pipeline's first stage begins, and how far behind it this one does, in
+    /// [`UNIT`]s. A sum of a pointer is one of each thread; of these two the assembler computes
+    /// descriptors once for a warp.
+    #[inline(always)]
+    pub(in crate::role) fn place(&self) -> (Start, u32) {
+        const { assert!(K::STRIDE.is_multiple_of(UNIT)) };
+        (self.memory.start(0), self.number * (K::STRIDE / UNIT) as u32)
     }
 
     /// Returns all tiles of the stage: `&T`, or a tuple of references where a stage holds several.
@@ -361,7 +376,7 @@ impl<K: Channel> HeldTile<'_, K> {
         K::Contents: AlwaysFilled,
     {
         // SAFETY: all threads of the role may read all of the stage (0).
-        unsafe { self.stage.tiles() }
+        unsafe { <K::Contents as sealed::Contents>::tiles(self.memory()) }
     }
 }
 
@@ -370,8 +385,9 @@ impl<K: Channel<Contents = Optional<T>>, T: OneTile> HeldTile<'_, K> {
     /// the same answer.
     #[inline(always)]
     pub fn get(&self) -> Option<&T> {
-        // SAFETY: all threads of the role may read all of the stage (0), if it holds a tile (1).
-        unsafe { self.stage.get(self.present) }
+        // SAFETY: all threads of the role may read all of the stage (0), if it holds a tile (1). The
+        // tile is aligned, and not written while `self` is borrowed.
+        self.present.then(|| unsafe { &*self.memory().cast::<T>() })
     }
 }
 
@@ -383,7 +399,8 @@ where
 
     #[inline(always)]
     fn deref(&self) -> &K::Contents {
-        // SAFETY: all threads of the role may read all of the stage (0).
-        unsafe { self.stage.tile() }
+        // SAFETY: all threads of the role may read all of the stage (0); its tile is aligned, any
+        // bytes are one (`sealed::OneTile`), and it is not written while `self` is borrowed.
+        unsafe { &*self.memory().cast() }
     }
 }

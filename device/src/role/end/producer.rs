@@ -75,9 +75,8 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// PTX: `mbarrier.try_wait.parity` on the stage's `empty` barrier, `ld.shared` of its closing
     /// word.
     ///
-    /// In a pipeline of [`OperandTile`](crate::product::OperandTile)s [`commit`](Filled::commit)
-    /// reads the word, and `acquire` returns its answer: it may give a stage that the consumers
-    /// have passed closed, and returns [`Closed`] for the next one.
+    /// In a pipeline of [`OperandTile`](crate::product::OperandTile)s there is one such word, which
+    /// is read only while the stage does not come.
     ///
     /// CUDA: `pipeline.producer_acquire()`.
     ///
@@ -87,11 +86,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     #[inline(always)]
     pub fn acquire(mut self) -> Result<Acquired<'r, K>, Closed> {
         let barriers = ProducerBarriers::of_role(self.memory);
-        let stage = if Memory::<K>::ASKED_BEHIND_COPIES {
-            self.state.take_unasked(&barriers)?
-        } else {
-            self.state.take(&barriers)?
-        };
+        let stage = self.state.take(&barriers)?;
         // SAFETY: this end has waited for this stage.
         Ok(unsafe { self.acquired(stage) })
     }
@@ -152,7 +147,8 @@ impl<'r, K: Channel> Producer<'r, K> {
     }
 
     /// Leaves the pipeline: waits for this role's copies and for a free stage, and passes that as
-    /// closed.
+    /// closed. Of [`OperandTile`](crate::product::OperandTile)s it passes none, and waits for its
+    /// copies alone.
     ///
     /// The consumers get [`Closed`] after the last committed stage. Without `quit` the same happens
     /// when the role's closure returns.
@@ -271,11 +267,7 @@ impl<'r, K: Channel> Filled<'r, K> {
     #[inline(always)]
     pub fn commit(mut self) -> Producer<'r, K> {
         let barriers = ProducerBarriers::of_role(self.end.memory);
-        if Memory::<K>::ASKED_BEHIND_COPIES {
-            self.end.state.pass_asking(&barriers);
-        } else {
-            self.end.state.pass_told(&barriers, |stage| barriers.tell(stage, self.present));
-        }
+        self.end.state.pass_told(&barriers, |stage| barriers.tell(stage, self.present));
         self.end
     }
 }

@@ -123,7 +123,7 @@ mod sealed_factor {
         /// What the instruction is told of it.
         fn operand(&self) -> isa::product::Operand;
         /// What it would be told of such a factor that begins there.
-        fn operand_at(first: *const u8) -> isa::product::Operand;
+        fn operand_at(place: (isa::product::Start, u32)) -> isa::product::Operand;
     }
 
     #[diagnostic::on_unimplemented(
@@ -178,13 +178,15 @@ macro_rules! tile_factors {
 
             #[inline(always)]
             fn operand(&self) -> isa::product::Operand {
-                Self::operand_at(self.memory())
+                Self::operand_at(self.place())
             }
 
             #[inline(always)]
-            fn operand_at(first: *const u8) -> isa::product::Operand {
+            fn operand_at(place: (isa::product::Start, u32)) -> isa::product::Operand {
+                let (start, further) = place;
                 isa::product::Operand {
-                    first,
+                    start,
+                    further,
                     rows: Self::ROWS,
                     deep: Self::DEEP,
                     across: false,
@@ -212,13 +214,15 @@ macro_rules! tile_factors {
 
             #[inline(always)]
             fn operand(&self) -> isa::product::Operand {
-                Self::operand_at(self.0.memory())
+                Self::operand_at(self.0.place())
             }
 
             #[inline(always)]
-            fn operand_at(first: *const u8) -> isa::product::Operand {
+            fn operand_at(place: (isa::product::Start, u32)) -> isa::product::Operand {
+                let (start, further) = place;
                 isa::product::Operand {
-                    first,
+                    start,
+                    further,
                     rows: Self::ROWS,
                     deep: Self::DEEP,
                     across: true,
@@ -243,12 +247,12 @@ macro_rules! tile_factors {
 
             #[inline(always)]
             fn operand(&self) -> isa::product::Operand {
-                <Across<$factor> as sealed_factor::TileFactor>::operand_at(self.0.memory())
+                <Across<$factor> as sealed_factor::TileFactor>::operand_at(self.0.place())
             }
 
             #[inline(always)]
-            fn operand_at(first: *const u8) -> isa::product::Operand {
-                <Across<$factor> as sealed_factor::TileFactor>::operand_at(first)
+            fn operand_at(place: (isa::product::Start, u32)) -> isa::product::Operand {
+                <Across<$factor> as sealed_factor::TileFactor>::operand_at(place)
             }
         }
     )*};
@@ -272,8 +276,8 @@ impl<F: sealed_factor::TileFactor> sealed_factor::TileFactor for &F {
     }
 
     #[inline(always)]
-    fn operand_at(first: *const u8) -> isa::product::Operand {
-        F::operand_at(first)
+    fn operand_at(place: (isa::product::Start, u32)) -> isa::product::Operand {
+        F::operand_at(place)
     }
 }
 

@@ -84,32 +84,24 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         let mut state = *consumer.state();
         let mut sums = isa::Sums::<B::Width>::new(members);
         let [a, b] = const { K::Contents::OFFSETS };
-        let (a, b) = (operand::<A>(memory.stage(0).wrapping_add(a)), operand::<B>(memory.stage(0).wrapping_add(b)));
+        let (a, b) = (operand::<A>(memory.start(a)), operand::<B>(memory.start(b)));
         // SAFETY: role-level code of a role of warpgroups; the operands lie in shared memory.
-        let operands = unsafe { isa::Operands::new(members, [a, b]) };
+        let operands = unsafe { isa::Operands::of_stages(members, [a, b]) };
         let mut done = 0;
         while done < steps {
-            let Ok(number) = state.reach(&barriers, u32::from(done > 0)) else { break };
-            if !isa::product::CLOSED_STAGES_TOO && state.taken_at(&barriers, number).is_err() {
-                break;
-            }
+            let Ok(number) = state.take_another(&barriers, u32::from(done > 0)) else { break };
             let first = memory.stage(number);
             // SAFETY: the consumers have the stage, and hand it back below, behind a wait for its
             // product.
             unsafe { isa::stage_multiplied(first, stage::bytes::<K>(), memory.empty(number)) };
             let factor = <A::Element as crate::product::sealed::OperandElement>::FACTOR;
             // SAFETY: role-level code of a role of warpgroups. Each thread has waited for the
-            // stage, whose bulk copies have landed, if it was not passed closed; its tiles start at
+            // stage, whose bulk copies have landed; its tiles start at
             // whole periods (`Contents::ALIGNMENT`). It is handed back behind the wait for this
             // product, and the sums stay where they are.
             unsafe {
                 sums.multiply(factor, &operands, number * const { (K::STRIDE / isa::product::UNIT) as u32 }, done > 0)
             };
-            // Asked here, the answer comes while the tensor cores work. The product of a closed
-            // stage is dropped below, with the sums.
-            if isa::product::CLOSED_STAGES_TOO && state.taken_at(&barriers, number).is_err() {
-                break;
-            }
             // SAFETY: role-level code of the role whose sums they are.
             unsafe { sums.wait::<InFlight<1>>() };
             if done > 0 {
@@ -131,6 +123,13 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
 
 /// The operand that begins there.
 #[inline(always)]
-fn operand<O: Operand>(first: *const u8) -> isa::product::Operand {
-    isa::product::Operand { first, rows: O::ROWS, deep: O::DEEP, across: O::ACROSS, row_bytes: O::ROW_BYTES }
+fn operand<O: Operand>(start: isa::product::Start) -> isa::product::Operand {
+    isa::product::Operand {
+        start,
+        further: 0,
+        rows: O::ROWS,
+        deep: O::DEEP,
+        across: O::ACROSS,
+        row_bytes: O::ROW_BYTES,
+    }
 }

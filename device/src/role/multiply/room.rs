@@ -6,7 +6,7 @@ use super::super::group::RoleGroup;
 use super::super::map::Warpgroups;
 use crate::group::scratch::CollectiveGroup;
 use crate::isa;
-use crate::isa::product::{Width, place_of_sum, row_of_matrix};
+use crate::isa::product::{Start, Width, place_of_sum, row_of_matrix};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::{Layout, Shared};
 use crate::product::sealed::BoxOperand;
@@ -102,12 +102,13 @@ unsafe impl<T: OperandElement, X: Extents, W: Swizzle> Layout for SharedFactor<O
 ///
 /// # Invariants
 ///
-/// 0. From `first` on lie the bytes of a tile `C` in shared memory, aligned as it needs, which this
-///    room alone accesses, and products that read what it has written.
+/// 0. From `first` on, which is `start`, lie the bytes of a tile `C` in shared memory, aligned as it
+///    needs, which this room alone accesses, and products that read what it has written.
 /// 1. The room is in role-level code with the brand `'r`.
 #[must_use = "a room holds nothing by itself: `write` puts sums into it"]
 pub struct FactorRoom<'r, C> {
     first: *mut u8,
+    start: Start,
     brand: Brand<'r>,
     level: BlockLevel,
     tile: PhantomData<C>,
@@ -118,11 +119,11 @@ pub struct FactorRoom<'r, C> {
 ///
 /// # Invariants
 ///
-/// 0. A tile `C` lies at `first`, initialised, as the room's: all threads of the role have written
+/// 0. A tile `C` lies at `start`, initialised, as the room's: all threads of the role have written
 ///    it, with a fence between the proxies, and met. Nobody writes it while the value exists.
 #[must_use = "it is a factor: pass it to a product"]
 pub struct WrittenFactor<'a, C> {
-    first: *const u8,
+    start: Start,
     room: PhantomData<&'a mut C>,
     level: BlockLevel,
 }
@@ -145,7 +146,8 @@ where
         group: &RoleGroup<'r, R, SIZE>,
     ) -> FactorRoom<'r, C> {
         let _ = group;
-        FactorRoom { first: self.base(), brand: PhantomData, level: PhantomData, tile: PhantomData }
+        let start = Start { origin: None, offset: self.offset() as u32 };
+        FactorRoom { first: self.base(), start, brand: PhantomData, level: PhantomData, tile: PhantomData }
     }
 }
 
@@ -204,7 +206,7 @@ where
         isa::fence_proxy_async();
         // SAFETY: as for the first one.
         unsafe { <R as CollectiveGroup>::sync() };
-        WrittenFactor { first: first.cast_const(), room: PhantomData, level: PhantomData }
+        WrittenFactor { start: self.start, room: PhantomData, level: PhantomData }
     }
 
     /// Where an element lies in the tile, in bytes: panels follow each other.
@@ -216,10 +218,10 @@ where
 }
 
 impl<C> WrittenFactor<'_, C> {
-    /// The tile's first byte.
+    /// Where the tile begins: that far, and no [`UNIT`](isa::product::UNIT)s further.
     #[inline(always)]
-    pub(crate) fn memory(&self) -> *const u8 {
-        self.first
+    pub(super) fn place(&self) -> (Start, u32) {
+        (self.start, 0)
     }
 }
 

@@ -71,8 +71,9 @@ pub fn product_of_some_stages<const EVERY: usize, const STAGES: usize, const HOL
 }
 
 /// Writes a product, with stages of another one that a role has left halfway before: the consumers
-/// if `PRODUCERS` is 0, the producers if it is 1.
-#[kernel(instances(STAGES = [2, 3, 4], PRODUCERS = [0, 1]), min_blocks = 1)]
+/// if `PRODUCERS` is 0, the producers if it is 1, and if it is 2 these with a stage that they have
+/// filled and not committed.
+#[kernel(instances(STAGES = [2, 3, 4], PRODUCERS = [0, 1, 2]), min_blocks = 1)]
 pub fn product_behind_one_left_early<const STAGES: usize, const PRODUCERS: usize>(
     block: Block<160>,
     a: Tensor<bf16, Extents2<64, 32>, Swizzle64>,
@@ -82,7 +83,7 @@ pub fn product_behind_one_left_early<const STAGES: usize, const PRODUCERS: usize
 ) {
     let (stages, outputs) = shared.split();
     let (places, steps) = (out.tile_places(&block), a.columns().div_ceil(32));
-    let [filled, multiplied] = if PRODUCERS == 1 { [steps / 2, steps] } else { [steps, steps / 2] };
+    let [filled, multiplied] = if PRODUCERS == 0 { [steps, steps / 2] } else { [steps / 2, steps] };
     let (_, stages) = block
         .partition::<WarpRoles<128, 32>>()
         .pipeline_between(Role1, Role0, stages)
@@ -96,6 +97,11 @@ pub fn product_behind_one_left_early<const STAGES: usize, const PRODUCERS: usize
             for step in 0..filled {
                 let Ok(stage) = producer.acquire() else { return };
                 producer = stage.copy((a.at(0, (step * 32) as i32), b.at(0, (step * 32) as i32))).commit();
+            }
+            if PRODUCERS == 2 {
+                let Ok(stage) = producer.acquire() else { return };
+                // Its copies land before the stages are another pipeline's.
+                let _ = stage.copy((a.at(0, 0), b.at(0, 0)));
             }
         })
         .run();

@@ -64,8 +64,10 @@ struct State<C: Checker> {
     waited: Clock,
     /// All arrivals.
     arrivals: Clock,
+    /// The parity of the phase that is marked as one that does not come.
+    marked: Option<u32>,
     /// Who waits for the end of the phase.
-    waiters: Vec<(C::Waiter, Answer, Clock)>,
+    waiters: Vec<Waiting<C>>,
     /// The copiers that have nothing to do, by the numbers of the threads that they copy for.
     copiers: Vec<(usize, C::Waiter)>,
     /// Threads that the step which is being taken wakes.
@@ -80,8 +82,18 @@ struct Promise {
     taken: Clock,
 }
 
-/// Where a waiter finds how many phases have ended, and what that orders.
-type Answer = Arc<Mutex<Option<(u32, Known)>>>;
+/// A thread that waits for the end of the phase.
+struct Waiting<C: Checker> {
+    thread: C::Waiter,
+    answer: Answer,
+    step: Clock,
+    /// Whether it goes on if the phase is marked.
+    looks: bool,
+}
+
+/// Where a waiter finds how many phases have ended, and what that orders; nothing of either if the
+/// phase is marked.
+type Answer = Arc<Mutex<Option<Option<(u32, Known)>>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -103,6 +115,7 @@ impl<C: Checker> State<C> {
             released: Known::default(),
             waited: Clock::default(),
             arrivals: Clock::default(),
+            marked: None,
             waiters: Vec::new(),
             copiers: Vec::new(),
             to_wake: Vec::new(),
@@ -152,10 +165,10 @@ impl<C: Checker> State<C> {
         self.arrived.clear();
         self.count = self.next_count;
         self.completed += 1;
-        for (waiter, answer, step) in self.waiters.drain(..) {
+        for Waiting { thread, answer, step, .. } in self.waiters.drain(..) {
             self.waited.join(&step);
-            *lock(&answer) = Some((self.completed, self.released));
-            self.to_wake.push(waiter);
+            *lock(&answer) = Some(Some((self.completed, self.released)));
+            self.to_wake.push(thread);
         }
     }
 
@@ -283,13 +296,58 @@ impl<C: Checker> Barrier<C> {
     /// `mbarrier.try_wait.parity` until it succeeds, by the thread `who`. Returns how many phases
     /// have ended.
     pub(super) fn wait(&self, parity: u32, who: usize, known: &mut Known) -> u32 {
+        self.wait_looking(parity, who, known, false).expect("it looks for no mark")
+    }
+
+    /// As [`wait`](Self::wait), unless the phase is marked: nothing then.
+    pub(super) fn wait_unless(&self, parity: u32, who: usize, known: &mut Known) -> Option<u32> {
+        self.wait_looking(parity, who, known, true)
+    }
+
+    /// Says that the phase of this parity does not come. (A word that is written and read without
+    /// an order to other memory.)
+    pub(super) fn mark(&self, parity: u32) {
+        self.step(|state| {
+            state.marked = Some(parity);
+            if state.has_ended(parity) {
+                return;
+            }
+            let (told, others) = state.waiters.drain(..).partition(|waiting| waiting.looks);
+            state.waiters = others;
+            for Waiting { thread, answer, .. } in told {
+                *lock(&answer) = Some(None);
+                state.to_wake.push(thread);
+            }
+        });
+    }
+
+    /// Whether the phase of this parity is marked.
+    pub(super) fn is_marked(&self, parity: u32) -> bool {
+        self.step(|state| state.marked == Some(parity))
+    }
+
+    /// Makes all arrivals of the phase in place of the threads that make none, with what all
+    /// threads have done.
+    pub(super) fn arrive_for_all(&self, taken: &Clock) {
+        let told = Known { ordered: *taken, taken: *taken, ..Known::default() };
+        self.step(|state| {
+            for who in 0..state.count {
+                state.arrive(&self.name, who, &told);
+            }
+        });
+    }
+
+    fn wait_looking(&self, parity: u32, who: usize, known: &mut Known, looks: bool) -> Option<u32> {
         let waits = |state: &mut State<C>| {
             let answer = Answer::default();
             if state.has_ended(parity) {
                 state.waited.join(&known.taken.step_of(who));
-                *lock(&answer) = Some((state.completed, state.released));
+                *lock(&answer) = Some(Some((state.completed, state.released)));
+            } else if looks && state.marked == Some(parity) {
+                *lock(&answer) = Some(None);
             } else {
-                state.waiters.push((C::waiter(), answer.clone(), known.taken.step_of(who)));
+                let step = known.taken.step_of(who);
+                state.waiters.push(Waiting { thread: C::waiter(), answer: answer.clone(), step, looks });
                 state.keep_last_promises(&self.name);
             }
             answer
@@ -298,9 +356,13 @@ impl<C: Checker> Barrier<C> {
         let looks = self.manner.waits_look || (self.manner.polled && !self.manner.copiers);
         let answer = if looks { self.step(waits) } else { self.within_step(waits) };
         loop {
-            if let Some((completed, released)) = *lock(&answer) {
-                known.join(&released);
-                return completed;
+            match *lock(&answer) {
+                Some(Some((completed, released))) => {
+                    known.join(&released);
+                    return Some(completed);
+                }
+                Some(None) => return None,
+                None => {}
             }
             C::park();
         }

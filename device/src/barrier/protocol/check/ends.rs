@@ -49,6 +49,13 @@ impl<'t, C: Checker, const STAGES: usize> End<'t, C, STAGES> {
         assert_eq!(self.thread.wait(barrier, parity), phase, "the wait was for another phase");
     }
 
+    /// Waits unless the phase is marked, and checks which one it is.
+    fn wait_unless(&self, barrier: &Barrier<C>, parity: u32, phase: u32) -> bool {
+        let ended = self.thread.wait_unless(barrier, parity);
+        assert!(ended.is_none_or(|ended| ended == phase), "the wait was for another phase");
+        ended.is_none()
+    }
+
     /// The place of the closing word that the end `end` writes.
     fn closed(&self, end: usize, stage: u32) -> &super::memory::Place {
         let end = if self.setup().has(Mistake::OneClosingWord) { 0 } else { end };
@@ -143,6 +150,7 @@ impl<'t, C: Checker, const STAGES: usize> ProducerBarriers<'t, C, STAGES> {
 
 impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, STAGES> {
     const STAGES: u32 = STAGES as u32;
+    const MAY_MARK: bool = true;
 
     fn wait(&self, stage: u32, parity: u32) {
         // The consumers pass a stage once after each pass of the producers.
@@ -151,6 +159,33 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, ST
 
     fn poll(&self, stage: u32, parity: u32) -> bool {
         self.0.thread.test_wait(self.empty(stage), parity)
+    }
+
+    fn marks(&self) -> bool {
+        self.0.setup().marks
+    }
+
+    fn wait_unless_marked(&self, stage: u32, parity: u32) -> bool {
+        self.0.wait_unless(self.empty(stage), parity, self.0.has_passed(stage))
+    }
+
+    fn is_marked(&self, stage: u32, parity: u32) -> bool {
+        self.empty(stage).is_marked(parity)
+    }
+
+    fn mark(&self, stage: u32, parity: u32, kept: bool) {
+        if self.0.rank > 0 {
+            return;
+        }
+        let passed = if self.0.setup().has(Mistake::MarkOwnParity) { parity } else { parity ^ 1 };
+        if kept {
+            *self.0.pipeline.kept.lock().expect("no thread has failed") = Some((stage, passed));
+        }
+        match (self.0.setup().has(Mistake::MarkOneEarly), stage) {
+            (true, 0) => self.full(STAGES as u32 - 1).mark(passed ^ 1),
+            (true, stage) => self.full(stage - 1).mark(passed),
+            (false, stage) => self.full(stage).mark(passed),
+        }
     }
 
     fn is_closed(&self, stage: u32) -> bool {
@@ -226,6 +261,7 @@ impl<'t, C: Checker, const STAGES: usize> ConsumerBarriers<'t, C, STAGES> {
 
 impl<C: Checker, const STAGES: usize> EndBarriers for ConsumerBarriers<'_, C, STAGES> {
     const STAGES: u32 = STAGES as u32;
+    const MAY_MARK: bool = true;
 
     fn wait(&self, stage: u32, parity: u32) {
         self.0.wait(self.full(stage), parity, self.0.has_passed(stage) + 1);
@@ -233,6 +269,29 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ConsumerBarriers<'_, C, ST
 
     fn poll(&self, stage: u32, parity: u32) -> bool {
         self.0.thread.test_wait(self.full(stage), parity)
+    }
+
+    fn marks(&self) -> bool {
+        self.0.setup().marks
+    }
+
+    fn wait_unless_marked(&self, stage: u32, parity: u32) -> bool {
+        self.0.wait_unless(self.full(stage), parity, self.0.has_passed(stage) + 1)
+    }
+
+    fn is_marked(&self, stage: u32, parity: u32) -> bool {
+        self.full(stage).is_marked(parity)
+    }
+
+    fn mark(&self, stage: u32, parity: u32, kept: bool) {
+        if self.0.rank > 0 {
+            return;
+        }
+        match (kept && self.0.setup().has(Mistake::MarkBehindHeld), stage + 1) {
+            (false, _) => self.empty(stage).mark(parity),
+            (true, next) if next == STAGES as u32 => self.empty(0).mark(parity ^ 1),
+            (true, next) => self.empty(next).mark(parity),
+        }
     }
 
     fn is_closed(&self, stage: u32) -> bool {

@@ -83,7 +83,7 @@ fn laps<const STAGES: usize>(explored: &mut Explored) {
     let count = 3 * STAGES + 1;
     for (setup, manner) in sizes() {
         let bulk = setup.with_bulk(false);
-        for setup in [setup, setup.told(), setup.with_stores(), setup.with_stores().told(), bulk, bulk.asked_late()] {
+        for setup in [setup, setup.told(), setup.with_stores(), setup.with_stores().told(), bulk, bulk.marking()] {
             explored.explore::<STAGES>(Scene::pair(setup, manner, &passes(count, &[]), &[All(0)]), None);
             let drive = vec![Drive(0); count];
             explored.explore::<STAGES>(Scene::pair(setup, manner, &drive, &drive), None);
@@ -174,8 +174,7 @@ fn roles_with_bulk_copies_leave_at_every_step_in_every_way_two_preemptions() {
     for producers in 1..3 {
         for manner in [Manner::LATE, Manner::ANY_TIME] {
             let setup = Setup::new(producers, 1).with_bulk(false);
-            for (leaves, setup) in
-                programs().flat_map(|leaves| [setup, setup.asked_late()].map(|of| (leaves.clone(), of)))
+            for (leaves, setup) in programs().flat_map(|leaves| [setup, setup.marking()].map(|of| (leaves.clone(), of)))
             {
                 explored.explore::<2>(Scene::pair(setup, manner, &leaves, &[All(0)]), Some(2));
                 explored.explore::<2>(Scene::pair(setup, manner, &[All(0)], &leaves), Some(2));
@@ -267,11 +266,8 @@ fn a_step_that_times_out_does_so_in_all_threads_of_a_role_one_or_two_preemptions
 
 #[test]
 fn a_step_that_times_out_does_so_in_all_threads_where_bulk_copies_fill_one_or_two_preemptions() {
-    let setups: [fn(Setup) -> Setup; 3] = [
-        |setup| setup.with_bulk(false),
-        |setup| setup.told().with_bulk(true),
-        |setup| setup.with_bulk(true).asked_late(),
-    ];
+    let setups: [fn(Setup) -> Setup; 3] =
+        [|setup| setup.with_bulk(false), |setup| setup.told().with_bulk(true), |setup| setup.with_bulk(true).marking()];
     for of in setups {
         let mut explored = Explored::default();
         steps_time_out_together(&mut explored, of);
@@ -337,7 +333,7 @@ fn holding<const STAGES: usize>(explored: &mut Explored, setup: Setup, manner: M
 fn consumers_hold_up_to_all_but_one_stage_and_leave_with_them_two_preemptions() {
     let mut explored = Explored::default();
     for (setup, manner) in sizes().filter(|(setup, _)| setup.producers == 1) {
-        for setup in [setup, setup.told().with_bulk(false), setup.with_bulk(true), setup.with_bulk(true).asked_late()] {
+        for setup in [setup, setup.told().with_bulk(false), setup.with_bulk(true), setup.with_bulk(true).marking()] {
             holding::<2>(&mut explored, setup, manner, Some(2));
             holding::<3>(&mut explored, setup, manner, Some(2));
         }

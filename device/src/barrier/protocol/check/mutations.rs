@@ -200,13 +200,54 @@ fn a_wait_with_all_stages_in_hand_is_for_ever() {
     }
 }
 
+/// A pipeline whose ends leave by marks, as those do whose stages products read.
+fn marking(setup: Setup) -> Setup {
+    setup.with_bulk(true).marking()
+}
+
 #[test]
-fn a_consumer_that_leaves_while_products_read_has_its_last_stage_filled_if_producers_ask_late() {
+fn a_mark_behind_the_stages_in_hand_lets_producers_wait_for_ever() {
     for manner in MANNERS {
-        let late = |setup: Setup| setup.with_bulk(true).asked_late();
         let scene = |setup: Setup| Scene::pair(setup, manner, &[All(0)], &[Hold(0), Hold(0)]);
+        finds_mistake::<3>(scene, marking(Setup::new(1, 1)), Mistake::MarkBehindHeld, &["deadlock"]);
+        finds_mistake::<2>(scene, marking(Setup::new(1, 2)), Mistake::MarkBehindHeld, &["deadlock"]);
+    }
+}
+
+#[test]
+fn a_mark_of_the_other_parity_comes_too_early_or_never() {
+    for manner in MANNERS {
+        let scene = |setup: Setup| Scene::pair(setup, manner, &[Pass(0), Pass(0)], &[All(0)]);
+        let failures = ["deadlock", "closed behind"];
+        finds_mistake::<2>(scene, marking(Setup::new(1, 1)), Mistake::MarkOwnParity, &failures);
+        finds_mistake::<3>(scene, marking(Setup::new(2, 1)), Mistake::MarkOwnParity, &failures);
+    }
+}
+
+#[test]
+fn a_mark_of_a_stage_that_was_passed_is_missed_or_hides_a_tile() {
+    for manner in MANNERS {
+        let scene = |setup: Setup| Scene::pair(setup, manner, &[Pass(0), Pass(0)], &[All(0)]);
+        let failures = ["deadlock", "closed behind", "different outcomes"];
+        finds_mistake::<2>(scene, marking(Setup::new(1, 1)), Mistake::MarkOneEarly, &failures);
+        finds_mistake::<3>(scene, marking(Setup::new(1, 2)), Mistake::MarkOneEarly, &failures);
+    }
+}
+
+#[test]
+fn copies_into_a_stage_that_was_never_passed_stay_behind_the_scope_if_nobody_waits() {
+    let scene = |setup: Setup| Scene::pair(setup, Manner::LATE, &[Pass(0), Keep(0)], &[All(0)]);
+    let failures = ["a copy is under way", "ended while an arrival is pending"];
+    finds_mistake::<2>(scene, marking(Setup::new(1, 1)), Mistake::NoLanding, &failures);
+    finds_mistake::<1>(scene, marking(Setup::new(2, 1)), Mistake::NoLanding, &failures);
+}
+
+#[test]
+fn a_consumer_that_hands_back_what_it_holds_before_its_mark_has_it_filled_while_products_read_it() {
+    for manner in MANNERS {
+        let scene = |setup: Setup| Scene::pair(setup, manner, &[All(0)], &[Hold(0), Hold(0), Quit(0)]);
         let failures = ["race", "another tile"];
-        finds_mistake::<3>(scene, late(Setup::new(1, 1)), Mistake::CloseBeforeReads, &failures);
-        finds_mistake::<2>(scene, late(Setup::new(1, 2)), Mistake::CloseBeforeReads, &failures);
+        finds_mistake::<3>(scene, marking(Setup::new(1, 1)), Mistake::PassAllOnLeaving, &failures);
+        finds_mistake::<2>(scene, marking(Setup::new(1, 2)), Mistake::PassAllOnLeaving, &failures);
     }
 }

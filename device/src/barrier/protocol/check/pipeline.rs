@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::barrier::{Barrier, Manner};
 use super::checker::Checker;
-use super::memory::{Clock, Place};
+use super::memory::{Clock, Known, Place};
 
 /// A mistake that the checks are to find.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,9 +40,14 @@ pub(super) enum Mistake {
     ReleaseBeforeReads,
     /// A consumer that leaves hands back all stages in hand, and closes the last of them.
     PassAllOnLeaving,
-    /// A consumer leaves while the stage that it passes closed is still read, though producers ask
-    /// late.
-    CloseBeforeReads,
+    /// A consumer that leaves marks the stage behind those in hand.
+    MarkBehindHeld,
+    /// Producers that leave mark the phase of the parity with which they get a stage.
+    MarkOwnParity,
+    /// A producer marks the stage in front of the next one.
+    MarkOneEarly,
+    /// Nobody waits for copies into a stage that producers never passed on.
+    NoLanding,
 }
 
 /// How the producers fill stages.
@@ -70,8 +75,8 @@ pub(super) struct Setup {
     /// Whether a word says what each stage holds. Where copies arrive later than the thread that
     /// wrote it, it has an arrival of its own.
     pub(super) told: bool,
-    /// Whether producers ask behind their copies whether the consumers have left.
-    pub(super) asked_late: bool,
+    /// Whether the ends leave by a mark.
+    pub(super) marks: bool,
     /// What is wrong.
     pub(super) mistake: Option<Mistake>,
 }
@@ -79,7 +84,7 @@ pub(super) struct Setup {
 impl Setup {
     /// A pipeline with asynchronous copies and no word.
     pub(super) const fn new(producers: usize, consumers: usize) -> Self {
-        Setup { producers, consumers, fills: Fills::Copies, told: false, asked_late: false, mistake: None }
+        Setup { producers, consumers, fills: Fills::Copies, told: false, marks: false, mistake: None }
     }
 
     /// Its producers write by ordinary stores.
@@ -119,15 +124,9 @@ impl Setup {
         Setup { told: true, ..self }
     }
 
-    /// Producers ask behind their copies whether the consumers have left.
-    pub(super) const fn asked_late(self) -> Self {
-        Setup { asked_late: true, ..self }
-    }
-
-    /// How many tiles consumers that have left may have let the producers fill behind the last one
-    /// that they read.
-    pub(super) fn unread(&self, stages: usize) -> usize {
-        stages + usize::from(self.asked_late)
+    /// Its ends leave by a mark.
+    pub(super) const fn marking(self) -> Self {
+        Setup { marks: true, ..self }
     }
 
     /// With a mistake.
@@ -167,6 +166,9 @@ pub(super) struct Pipeline<C: Checker, const STAGES: usize> {
     pub(super) closed: [[Place; STAGES]; 2],
     pub(super) present: [Place; STAGES],
     pub(super) decisions: [[Place; 2]; 2],
+    /// The stage that the producers had in hand when they left by a mark, and the parity with which
+    /// they would have passed it.
+    pub(super) kept: Mutex<Option<(u32, u32)>>,
     /// The part of each stage that each producer fills.
     pub(super) parts: [Vec<Arc<Place>>; STAGES],
     /// The events of each thread of the producers' end and of the consumers'.
@@ -188,6 +190,7 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
             closed: std::array::from_fn(|_| std::array::from_fn(|_| Place::default())),
             present: std::array::from_fn(|_| Place::default()),
             decisions: std::array::from_fn(|_| std::array::from_fn(|_| Place::default())),
+            kept: Mutex::default(),
             parts: std::array::from_fn(|_| (0..setup.producers).map(|_| Arc::default()).collect()),
             events: [Mutex::default(), Mutex::default()],
         };
@@ -203,6 +206,12 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
     /// Ends the barriers after the steps of `taken`, and checks what the ends saw. Returns the
     /// producers' events and the consumers'.
     pub(super) fn end(&self, taken: &Clock) -> [Vec<Event>; 2] {
+        let kept = *self.kept.lock().expect("no thread has failed");
+        if let Some((stage, parity)) = kept.filter(|_| !self.setup.has(Mistake::NoLanding)) {
+            let full = &self.full[stage as usize];
+            full.arrive_for_all(taken);
+            full.wait(parity, 0, &mut Known { ordered: *taken, taken: *taken, ..Known::default() });
+        }
         let barriers = self.full.iter().chain(&self.empty).map(|barrier| &**barrier).chain(&self.decided);
         barriers.for_each(|barrier| barrier.inval(taken));
         for part in self.parts.iter().flatten() {
@@ -211,8 +220,7 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
         let [producers, consumers] = &self.events;
         let events = [common(producers, self.setup.producers), common(consumers, self.setup.consumers)];
         let [committed, read] = events.each_ref().map(|events| tiles(events));
-        let unread = self.setup.unread(STAGES);
-        assert!(read <= committed && committed <= read + unread, "{committed} tiles passed, {read} read");
+        assert!(read <= committed && committed <= read + STAGES, "{committed} tiles passed, {read} read");
         let [filled_up, read_up] = events.each_ref().map(|events| match events.last() {
             Some(Event::Closed) => Some(0),
             Some(Event::ClosedWith(held)) => Some(*held),

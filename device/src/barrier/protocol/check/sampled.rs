@@ -84,7 +84,7 @@ fn four_threads_of_either_role_leave() {
             sample::<3>(&Scene::pair(FOURS, manner, &leaves, &[All(0)]), |_| {});
             sample::<3>(&Scene::pair(FOURS, manner, &[All(0)], &leaves), |_| {});
             let bulk = FOURS.told().with_bulk(count % 2 == 0);
-            for bulk in [bulk, bulk.asked_late()] {
+            for bulk in [bulk, bulk.marking()] {
                 sample::<3>(&Scene::pair(bulk, manner, &leaves, &[All(0)]), |_| {});
                 sample::<3>(&Scene::pair(bulk, manner, &[All(0)], &leaves), |_| {});
             }
@@ -96,7 +96,7 @@ fn four_threads_of_either_role_leave() {
 #[test]
 fn steps_of_four_threads_time_out_together() {
     let tries = [Try(0, 3), Try(0, 1), Pass(0), Try(0, 1), Try(0, 2), Pass(0), Try(0, 1)];
-    for setup in [FOURS, FOURS.with_bulk(false), FOURS.told().with_bulk(true), FOURS.with_bulk(true).asked_late()] {
+    for setup in [FOURS, FOURS.with_bulk(false), FOURS.told().with_bulk(true), FOURS.with_bulk(true).marking()] {
         for manner in [Manner::LATE, Manner::ANY_TIME] {
             sample::<2>(&Scene::pair(setup, manner, &tries, &[All(0)]), |_| {});
             sample::<2>(&Scene::pair(setup, manner, &[All(0)], &tries), |_| {});
@@ -130,7 +130,7 @@ fn three_roles_of_two_threads_leave_in_a_ring_and_in_a_chain() {
 fn four_threads_hold_stages_and_leave_with_them() {
     let count = 13;
     let passes = vec![Pass(0); count];
-    for setup in [FOURS, FOURS.with_bulk(false), FOURS.told().with_bulk(true), FOURS.with_bulk(true).asked_late()] {
+    for setup in [FOURS, FOURS.with_bulk(false), FOURS.told().with_bulk(true), FOURS.with_bulk(true).marking()] {
         let manner = Manner::ANY_TIME.every_order();
         sample::<3>(&Scene::pair(setup, manner, &passes, &[AllHolding(0, 1)]), |seen| {
             assert_eq!(seen[0].each_ref().map(|events| tiles(events)), [13, 12]);

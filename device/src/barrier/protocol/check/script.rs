@@ -77,14 +77,6 @@ pub(super) trait Side: EndBarriers {
     /// Records what the end saw in this thread.
     fn record(&self, events: Vec<Event>);
 
-    /// Whether producers ask behind their copies whether the consumers have left.
-    fn asked_late(&self) -> bool;
-
-    /// Whether the end takes a stage before it asks whether the other one has left.
-    fn asks_late(&self) -> bool {
-        false
-    }
-
     /// Whether the end makes this mistake.
     fn makes(&self, mistake: Mistake) -> bool;
 
@@ -107,14 +99,6 @@ impl<C: Checker, const STAGES: usize> Side for ProducerBarriers<'_, C, STAGES> {
         self.0.pipeline.events[0].lock().expect("no thread has failed").push(events);
     }
 
-    fn asked_late(&self) -> bool {
-        self.0.pipeline.setup.asked_late
-    }
-
-    fn asks_late(&self) -> bool {
-        self.asked_late()
-    }
-
     fn makes(&self, mistake: Mistake) -> bool {
         self.0.pipeline.setup.has(mistake)
     }
@@ -135,10 +119,6 @@ impl<C: Checker, const STAGES: usize> Side for ConsumerBarriers<'_, C, STAGES> {
 
     fn record(&self, events: Vec<Event>) {
         self.0.pipeline.events[1].lock().expect("no thread has failed").push(events);
-    }
-
-    fn asked_late(&self) -> bool {
-        self.0.pipeline.setup.asked_late
     }
 
     fn makes(&self, mistake: Mistake) -> bool {
@@ -183,12 +163,7 @@ impl<W: Side> Running<W> {
     fn pass(&mut self, stage: u32) {
         let Running { barriers, state, tile, .. } = self;
         barriers.touch(stage, *tile);
-        if barriers.asks_late() {
-            barriers.tell(stage, *tile);
-            state.pass_asking(barriers);
-        } else {
-            state.pass_told(barriers, |told| barriers.tell(told, *tile));
-        }
+        state.pass_told(barriers, |told| barriers.tell(told, *tile));
         self.events.push(Event::Passed(*tile));
         *tile += 1;
     }
@@ -246,7 +221,6 @@ impl<W: Side> Running<W> {
 
     fn take(&mut self, polls: Option<u32>) -> Option<Result<u32, Closed>> {
         let taken = match polls {
-            None if self.barriers.asks_late() => Some(self.state.take_unasked(&self.barriers)),
             None => Some(self.state.take(&self.barriers)),
             Some(polls) => self.take_while(polls),
         };
@@ -340,14 +314,11 @@ impl<W: Side> AnyEnd for Running<W> {
     }
 
     fn leave(&mut self) {
-        // The oldest stage in hand is passed closed. Producers that ask late fill it.
-        let filled = self.barriers.asked_late() && !self.state.closed;
-        let filled = filled && !self.barriers.makes(Mistake::CloseBeforeReads);
         if !self.barriers.leave_by_mistake(&mut self.state, self.held.len() as u32) {
             self.state.leave(&self.barriers);
         }
-        // Nobody fills what else was in hand.
-        for (stage, tile) in self.held.drain(..).zip(self.tile..).skip(usize::from(filled)) {
+        // Nobody fills what was in hand.
+        for (stage, tile) in self.held.drain(..).zip(self.tile..) {
             self.barriers.touch(stage, tile);
         }
     }

@@ -92,6 +92,11 @@ impl<C: Checker> Thread<C> {
         self.learn(|known| barrier.wait(parity, self.number, known))
     }
 
+    /// Waits for a phase of a barrier, unless it is marked: nothing then.
+    pub(super) fn wait_unless(&self, barrier: &Barrier<C>, parity: u32) -> Option<u32> {
+        self.learn(|known| barrier.wait_unless(parity, self.number, known))
+    }
+
     /// Polls whether a phase of a barrier has ended.
     pub(super) fn test_wait(&self, barrier: &Barrier<C>, parity: u32) -> bool {
         self.learn(|known| barrier.test_wait(parity, self.number, known))

@@ -17,7 +17,7 @@ mod storing;
 
 use adds::Adds;
 use products::Products;
-pub(super) use products::{Left, Product};
+pub(super) use products::{Left, Located, Product};
 pub(super) use proxies::{Accesses, in_one_thread};
 use stores::Stores;
 

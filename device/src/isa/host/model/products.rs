@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::isa::product::{Factor, Operand};
+use crate::isa::product::{Factor, Operand, Start, UNIT};
+use crate::isa::shared_base;
 
 /// A product that was started.
 ///
@@ -16,16 +17,23 @@ use crate::isa::product::{Factor, Operand};
 pub(in crate::isa::host) struct Product {
     pub factor: Factor,
     pub a: Left,
-    pub b: Operand,
+    pub b: Located,
     pub add: bool,
     pub sums: Arc<Mutex<Vec<f32>>>,
 }
 
 /// A left factor.
 pub(in crate::isa::host) enum Left {
-    Shared(Operand),
+    Shared(Located),
     /// In registers: the bits of its elements, row by row.
     Registers(Arc<[u16]>),
+}
+
+/// An operand in the calling role's block.
+pub(in crate::isa::host) struct Located {
+    operand: Operand,
+    /// Its first byte.
+    first: *const u8,
 }
 
 // SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one
@@ -37,14 +45,14 @@ impl Product {
     /// Adds the product to the sums, or replaces them: along K in order, each sum rounded to `f32`
     /// after each term. (Products of two factors are exact.)
     fn compute(self) {
-        let deep = self.b.deep;
+        let deep = self.b.operand.deep;
         let b = self.b.values(self.factor);
         let a = match self.a {
             Left::Shared(a) => a.values(self.factor),
             Left::Registers(bits) => bits.iter().map(|bits| value(self.factor, *bits)).collect(),
         };
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        for (row, sums) in sums.chunks_mut(self.b.rows).enumerate() {
+        for (row, sums) in sums.chunks_mut(self.b.operand.rows).enumerate() {
             let factors = &a[row * deep..][..deep];
             for (sum, column) in sums.iter_mut().zip(b.chunks(deep)) {
                 let first = if self.add { *sum } else { 0.0 };
@@ -60,11 +68,34 @@ impl Product {
 
     /// The memory that it reads.
     pub(super) fn operands(&self) -> impl Iterator<Item = (usize, usize)> {
-        let a = match self.a {
+        let a = match &self.a {
             Left::Shared(a) => Some(a),
             Left::Registers(_) => None,
         };
-        a.into_iter().chain([self.b]).map(|operand| (operand.first.addr(), operand.bytes()))
+        a.into_iter().chain([&self.b]).map(|one| (one.first.addr(), one.operand.bytes()))
+    }
+}
+
+impl Located {
+    /// Where the operand lies in the calling role's block.
+    pub(in crate::isa::host) fn of(operand: Operand) -> Self {
+        let Start { origin, offset } = operand.start;
+        debug_assert!(origin.is_none(), "the GPU's roles alone have the address in a register");
+        Located { operand, first: shared_base().wrapping_add(offset as usize + operand.further as usize * UNIT) }
+    }
+
+    /// Its elements, along K for each row or column of the product.
+    fn values(&self, factor: Factor) -> Vec<f32> {
+        let element = |at: usize| {
+            let offset = self.operand.offset(at / self.operand.deep, at % self.operand.deep);
+            // SAFETY: an element of the operand, whose pieces the swizzle permutes within it
+            // (`Product`, 0).
+            let from = unsafe { self.first.add(offset) };
+            // SAFETY: as above; any bytes are a number.
+            let bits = unsafe { from.cast::<u16>().read_unaligned() };
+            value(factor, bits)
+        };
+        (0..self.operand.rows * self.operand.deep).map(element).collect()
     }
 }
 
@@ -84,20 +115,6 @@ impl Operand {
             let panel = along / columns * self.rows * self.row_bytes;
             panel + crate::isa::swizzled(row * self.row_bytes + along % columns * 2, mask)
         }
-    }
-
-    /// Its elements, along K for each row or column of the product.
-    fn values(&self, factor: Factor) -> Vec<f32> {
-        let element = |at: usize| {
-            let offset = self.offset(at / self.deep, at % self.deep);
-            // SAFETY: an element of the operand, whose pieces the swizzle permutes within it
-            // (`Product`, 0).
-            let from = unsafe { self.first.add(offset) };
-            // SAFETY: as above; any bytes are a number.
-            let bits = unsafe { from.cast::<u16>().read_unaligned() };
-            value(factor, bits)
-        };
-        (0..self.rows * self.deep).map(element).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
 
 use super::super::block::{self, step};
-use super::super::model::{Left, Product};
+use super::super::model::{Left, Located, Product};
 use super::super::threads::{PerThread, enter_member};
 use super::{Operands, Sums};
 use crate::isa::Members;
@@ -45,7 +45,7 @@ impl<W: Width> Sums<W> {
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn start(&mut self, factor: Factor, operands: &Operands, onto: Onto) {
         let [a, b] = operands.0;
-        self.start_any(factor, Left::Shared(a), b, onto);
+        self.start_any(factor, Left::Shared(Located::of(a)), b, onto);
     }
 
     /// As [`start`](Self::start), with A in registers: its product is added to the sums.
@@ -58,7 +58,7 @@ impl<W: Width> Sums<W> {
     }
 
     fn start_any(&mut self, factor: Factor, a: Left, b: Operand, onto: Onto) {
-        let product = Product { factor, a, b, add: onto == Onto::Sums, sums: self.values.clone() };
+        let product = Product { factor, a, b: Located::of(b), add: onto == Onto::Sums, sums: self.values.clone() };
         step(|block| block.model.multiply(product));
     }
 

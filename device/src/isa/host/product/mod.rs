@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::block::{self, step};
-use super::model::{Left, Product};
+use super::model::{Left, Located, Product};
 use super::{model, roles, store_shared};
-use crate::isa::product::{Columns, Factor, GROUP_ROWS, Operand, UNIT, WARPGROUP, Width, place_of_sum};
+use crate::isa::product::{Columns, Factor, GROUP_ROWS, Operand, WARPGROUP, Width, place_of_sum};
 use crate::isa::{Members, PendingGroups};
 
 /// Instructions of products with so many columns. Nothing here.
@@ -28,6 +28,15 @@ impl Operands {
     pub(crate) unsafe fn new(_: Members, of_stage: [Operand; 2]) -> Self {
         Operands(of_stage)
     }
+
+    /// Those of products in several stages, of which these are in the first.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn of_stages(_: Members, of_stage: [Operand; 2]) -> Self {
+        Operands(of_stage)
+    }
 }
 
 /// The sums of a group's threads: rows of `W::COLUMNS`.
@@ -43,7 +52,7 @@ impl<W: Width> Sums<W> {
         Sums { values: Arc::new(Mutex::new(vec![f32::NAN; rows * W::COLUMNS])), width: PhantomData }
     }
 
-    /// Starts the product of A's rows and B's, in the stage that begins `further` times [`UNIT`]
+    /// Starts the product of A's rows and B's, in the stage that begins `further` times [`UNIT`](crate::isa::product::UNIT)
     /// bytes behind the first one.
     ///
     /// # Panics
@@ -54,7 +63,7 @@ impl<W: Width> Sums<W> {
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn multiply(&mut self, factor: Factor, operands: &Operands, further: u32, add: bool) {
-        let [a, b] = operands.0.map(|one| Operand { first: one.first.wrapping_add(further as usize * UNIT), ..one });
+        let [a, b] = operands.0.map(|one| Located::of(Operand { further: one.further + further, ..one }));
         let product = Product { factor, a: Left::Shared(a), b, add, sums: self.values.clone() };
         step(|block| block.model.multiply(product));
     }

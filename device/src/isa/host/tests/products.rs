@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::isa::PendingGroups;
-use crate::isa::product::{Columns, Factor, Onto, Operand, place_of_sum};
+use crate::isa::product::{Columns, Factor, Onto, Operand, Start, place_of_sum};
 
 /// So many products may be in flight.
 enum But<const PRODUCTS: usize> {}
@@ -17,9 +17,13 @@ const DEEP: usize = 16;
 /// Where the operands lie, of 64 and of 8 rows.
 const OPERANDS: [(usize, usize); 2] = [(1024, 64), (3072, 8)];
 
+fn at(offset: usize) -> Start {
+    Start { origin: None, offset: offset as u32 }
+}
+
 fn operand(nth: usize) -> Operand {
     let (offset, rows) = OPERANDS[nth];
-    Operand { first: byte(offset), rows, deep: DEEP, across: false, row_bytes: 2 * DEEP }
+    Operand { start: at(offset), further: 0, rows, deep: DEEP, across: false, row_bytes: 2 * DEEP }
 }
 
 fn put(nth: usize, value: f32) {
@@ -165,7 +169,7 @@ fn steps_along_k_go_on_in_the_next_panel() {
                 // meanwhile.
                 unsafe { store_shared(byte(first + 2 * at).cast(), half::bf16::from_f32(value).to_bits()) };
             }
-            Operand { first: byte(first), rows, deep: 2 * DEEP, across: false, row_bytes: 2 * DEEP }
+            Operand { start: at(first), further: 0, rows, deep: 2 * DEEP, across: false, row_bytes: 2 * DEEP }
         };
         let both = [panels(1024, 64), panels(5120, 8)];
         fence_proxy_async();

@@ -81,6 +81,19 @@ unsafe fn hold_rounded(columns: usize, rounded: *mut u32) {
     }
 }
 
+/// The descriptor of step `step` along K of an operand, of which the low word of the first step's
+/// is this.
+#[inline(always)]
+fn further_along(step: usize, operand: Operand, low: u32, nothing: u32) -> u64 {
+    let high = high_word(operand) | nothing;
+    if operand.start.origin.is_some() {
+        // Sums of 64 bits, as those of `multiply`: in uniform registers.
+        descriptor(low, high) + u64::from(along(step, operand))
+    } else {
+        descriptor(low + along(step, operand), high)
+    }
+}
+
 impl<W: Width> Sums<W> {
     /// `wgmma.mma_async` for each 16 elements along K, `wgmma.commit_group`: starts the product of
     /// A's rows and B's, each warpgroup of its 64 rows of A.
@@ -93,8 +106,8 @@ impl<W: Width> Sums<W> {
         let [a, b] = operands.of_stage;
         let ([low_of_a, low_of_b], sums) = (operands.low, self.0.as_mut_ptr().cast::<f32>());
         for step in 0..a.deep / STEP {
-            let from_a = descriptor(low_of_a + along(step, a), high_word(a) | operands.nothing[0]);
-            let from_b = descriptor(low_of_b + along(step, b), high_word(b) | operands.nothing[1]);
+            let from_a = further_along(step, a, low_of_a, operands.nothing[0]);
+            let from_b = further_along(step, b, low_of_b, operands.nothing[1]);
             let across = [a.across, b.across];
             if step == 0 && matches!(onto, Onto::Nothing) {
                 // SAFETY: the caller's promise; these describe the operands' first `STEP` elements
@@ -115,13 +128,18 @@ impl<W: Width> Sums<W> {
     /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn start_by<D: Width>(&mut self, _: Members, factor: Factor, a: &Fragment<D>, b: Operand) {
-        // SAFETY: the caller's promise.
-        let start = tilepipe_warp_value(unsafe { super::start(b) });
-        // As `Operands::nothing`.
-        let (low, nothing) = (super::low_word(start & 0xFFFF, b), start >> 20);
+        let (start, nothing) = match b.start.origin {
+            Some(_) => (super::start(b), 0),
+            // As in `Operands::of_stages`.
+            None => {
+                let start = tilepipe_warp_value(super::start(b));
+                (start & 0xFFFF, start >> 20)
+            }
+        };
+        let low = super::low_word(start, b);
         let sums = self.0.as_mut_ptr().cast::<f32>();
         for step in 0..D::COLUMNS / STEP {
-            let from_b = descriptor(low + along(step, b), high_word(b) | nothing);
+            let from_b = further_along(step, b, low, nothing);
             // SAFETY: the caller's promise; both are the next `STEP` elements along K.
             unsafe { W::multiply_by(sums, factor, b.across, a.step(step), from_b, 1) };
         }
