@@ -70,8 +70,8 @@ impl<K: Handover> Memory<K> {
     const EMPTIED: u32 =
         if Self::READ_BY_THREADS { K::CONSUMERS.count as u32 } else { (K::CONSUMERS.count / isa::WARP) as u32 };
 
-    /// What all `members` have alike, in a pipeline of products: the assembler then knows that it is
-    /// the same in each warp.
+    /// What all `members` have alike, in a pipeline of products: the assembler then knows that it
+    /// is the same in each warp.
     ///
     /// # Safety
     ///

@@ -63,7 +63,7 @@
 //! | [`Consumer::wait_until`] | as `wait_for` | the same |
 //! | [`Producer::try_acquire`], [`Consumer::try_wait`] | as these | none |
 //! | [`Ready::release`] | `mbarrier.arrive` on `empty` | `consumer_release` |
-//! | [`Producer::quit`], [`Consumer::quit`] | one more stage, passed as closed; of operand tiles a word | `quit` |
+//! | [`Producer::quit`], [`Consumer::quit`] | one more stage, passed as closed | `quit` |
 //! | [`Partition::run`] returns | barrier, `mbarrier.inval`, barrier | the destructor |
 //!
 //! How many arrivals a barrier counts follows from the role map's type. Each outcome that is not
@@ -76,9 +76,10 @@
 //! producers get it when all stages that they could fill belong to consumers that left. So within
 //! one pipeline nobody waits forever. (In a pipeline of
 //! [`OperandTile`](crate::product::OperandTile)s no stage is passed: a word says which one does not
-//! come, leaving waits for nothing, and so does `quit`.) Two roles that wait for each other at two pipelines, in
-//! opposite order, do wait forever, and so can a `quit` by hand, which waits as `acquire` and
-//! `wait` do. The CPU executor reports such a deadlock with the stages that the roles wait for.
+//! come, leaving waits for nothing, and so does `quit`.) Two roles that wait for each other at two
+//! pipelines, in opposite order, do wait forever, and so can a `quit` by hand, which waits as
+//! `acquire` and `wait` do. The CPU executor reports such a deadlock with the stages that the roles
+//! wait for.
 //!
 //! # Destructors
 //!

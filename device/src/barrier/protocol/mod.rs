@@ -189,8 +189,8 @@ impl EndState {
         if !ready {
             return None;
         }
-        // The first thread has seen the phase end, or its mark, so this returns at once; each thread
-        // waits nevertheless, because its own wait is what makes the stage visible to it.
+        // The first thread has seen the phase end, or its mark, so this returns at once; each
+        // thread waits nevertheless, because its own wait is what makes the stage visible to it.
         if W::MAY_MARK && barriers.marks() {
             return Some(self.take_unless_marked(barriers, stage, parity));
         }
@@ -227,8 +227,8 @@ impl EndState {
         if !ready {
             return None;
         }
-        // The first thread has seen the phase end, or its mark, so this returns at once; each thread
-        // waits nevertheless, because its own wait is what makes the stage visible to it.
+        // The first thread has seen the phase end, or its mark, so this returns at once; each
+        // thread waits nevertheless, because its own wait is what makes the stage visible to it.
         if W::MAY_MARK && barriers.marks() {
             return Some(self.take_unless_marked(barriers, stage, parity));
         }

@@ -187,9 +187,9 @@ pub(crate) struct Operands {
     /// it. They are known to be the same in the whole warp, so that what is added to them is
     /// computed in uniform registers.
     low: [u32; 2],
-    /// Both 0. Of operands in several stages the assembler does not know it: a constant, or the same
-    /// value, it would move to the upper words of the descriptors before each product; these lie
-    /// there once.
+    /// Both 0. Of operands in several stages the assembler does not know it: a constant, or the
+    /// same value, it would move to the upper words of the descriptors before each product; these
+    /// lie there once.
     nothing: [u32; 2],
 }
 

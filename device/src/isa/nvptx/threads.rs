@@ -72,8 +72,8 @@ pub(crate) unsafe fn any_in_warp(says: bool) -> bool {
     unsafe { tilepipe_warp_any(u32::from(says)) != 0 }
 }
 
-/// `shfl.sync.idx`: the value of the warp's first lane, which all of its threads have. The assembler
-/// then knows that it is the same in them.
+/// `shfl.sync.idx`: the value of the warp's first lane, which all of its threads have. The
+/// assembler then knows that it is the same in them.
 ///
 /// # Safety
 ///

@@ -183,8 +183,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
     }
 
     /// Leaves the pipeline: waits until the producers commit the next stage or leave, reads nothing
-    /// of it and passes it back as closed. Of [`OperandTile`](crate::product::OperandTile)s it waits
-    /// for nothing and passes nothing.
+    /// of it and passes it back as closed. Of [`OperandTile`](crate::product::OperandTile)s it
+    /// waits for nothing and passes nothing.
     ///
     /// The producers get [`Closed`] when they would fill that stage again. Without `quit` the same
     /// happens when the role's closure returns.

@@ -25,8 +25,8 @@ use crate::stage::{self, PresenceOf};
 /// As long as tiles are in hand, the producers have so many stages less to fill.
 ///
 /// When the role's closure returns, the oldest stage in hand is passed as closed. One of
-/// [`OperandTile`](crate::product::OperandTile)s is not passed: the producers learn that it does not
-/// come back.
+/// [`OperandTile`](crate::product::OperandTile)s is not passed: the producers learn that it does
+/// not come back.
 ///
 /// CUDA: none; a `cuda::pipeline` releases the stage that it waited for before it waits again.
 ///
@@ -385,8 +385,8 @@ impl<K: Channel<Contents = Optional<T>>, T: OneTile> HeldTile<'_, K> {
     /// the same answer.
     #[inline(always)]
     pub fn get(&self) -> Option<&T> {
-        // SAFETY: all threads of the role may read all of the stage (0), if it holds a tile (1). The
-        // tile is aligned, and not written while `self` is borrowed.
+        // SAFETY: all threads of the role may read all of the stage (0), if it holds a tile (1).
+        // The tile is aligned, and not written while `self` is borrowed.
         self.present.then(|| unsafe { &*self.memory().cast::<T>() })
     }
 }

@@ -102,8 +102,8 @@ unsafe impl<T: OperandElement, X: Extents, W: Swizzle> Layout for SharedFactor<O
 ///
 /// # Invariants
 ///
-/// 0. From `first` on, which is `start`, lie the bytes of a tile `C` in shared memory, aligned as it
-///    needs, which this room alone accesses, and products that read what it has written.
+/// 0. From `first` on, which is `start`, lie the bytes of a tile `C` in shared memory, aligned as
+///    it needs, which this room alone accesses, and products that read what it has written.
 /// 1. The room is in role-level code with the brand `'r`.
 #[must_use = "a room holds nothing by itself: `write` puts sums into it"]
 pub struct FactorRoom<'r, C> {

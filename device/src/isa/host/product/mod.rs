@@ -52,8 +52,8 @@ impl<W: Width> Sums<W> {
         Sums { values: Arc::new(Mutex::new(vec![f32::NAN; rows * W::COLUMNS])), width: PhantomData }
     }
 
-    /// Starts the product of A's rows and B's, in the stage that begins `further` times [`UNIT`](crate::isa::product::UNIT)
-    /// bytes behind the first one.
+    /// Starts the product of A's rows and B's, in the stage that begins `further` times
+    /// [`UNIT`](crate::isa::product::UNIT) bytes behind the first one.
     ///
     /// # Panics
     ///
