@@ -616,6 +616,19 @@ define void @tilepipe_mbarrier_wait_briefly(i32 %address, i32 %parity) alwaysinl
   ret void
 }
 
+; A word in shared memory, which another thread may exchange meanwhile.
+define i32 @tilepipe_word_of(ptr %generic) alwaysinline nounwind {
+  %shared = addrspacecast ptr %generic to ptr addrspace(3)
+  %word = call i32 asm sideeffect "atom.relaxed.cta.shared.or.b32 $0, [$1], 0;", "=r,r"(ptr addrspace(3) %shared)
+  ret i32 %word
+}
+
+define void @tilepipe_exchange_word(ptr %generic, i32 %word) alwaysinline nounwind {
+  %shared = addrspacecast ptr %generic to ptr addrspace(3)
+  %before = call i32 asm sideeffect "atom.relaxed.cta.shared.exch.b32 $0, [$1], $2;", "=r,r,r"(ptr addrspace(3) %shared, i32 %word)
+  ret void
+}
+
 ; Whether the phase of this parity is complete, or is so within the time for which the GPU suspends
 ; a thread by itself; if so with acquire semantics.
 define i32 @tilepipe_mbarrier_try_wait(i32 %address, i32 %parity) alwaysinline nounwind {
@@ -634,7 +647,7 @@ define i32 @tilepipe_mbarrier_wait_unless(i32 %address, i32 %parity, i32 %place,
   br i1 %all, label %came, label %look, !prof !1001
 
 look:
-  %word = call i32 asm sideeffect "{\0A\09.reg .b32 place;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $1;\0A\09ld.volatile.shared.b32 $0, [place];\0A\09}", "=r,r"(i32 %place)
+  %word = call i32 asm sideeffect "{\0A\09.reg .b32 place;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $1;\0A\09atom.relaxed.cta.shared.or.b32 $0, [place], 0;\0A\09}", "=r,r"(i32 %place)
   %read = and i32 %word, 2147483647
   %twice = shl i32 %stage, 1
   %both = add i32 %twice, %parity
@@ -656,9 +669,10 @@ came:
   ret i32 0
 }
 
-; The same in one instruction for LLVM, which peels no loop that has one in it.
+; The same in one instruction for LLVM, which peels no loop that has one in it. The first thread of
+; the warp reads the word.
 define i32 @tilepipe_mbarrier_wait_unless_in_one(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
-  %marked = call i32 asm sideeffect "{\0A\09.reg .pred complete, all, marked, any;\0A\09.reg .b32 word, mark, place;\0A\09mov.b32 $0, 0;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@all bra tilepipe_over;\0A\09tilepipe_look:\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $3;\0A\09ld.volatile.shared.b32 word, [place];\0A\09and.b32 word, word, 0x7fffffff;\0A\09mad.lo.u32 mark, $4, 2, $2;\0A\09add.u32 mark, mark, 1;\0A\09setp.eq.u32 marked, word, mark;\0A\09vote.sync.any.pred any, marked, 0xffffffff;\0A\09selp.b32 $0, 1, 0, any;\0A\09@any bra tilepipe_over;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@!all bra tilepipe_look;\0A\09tilepipe_over:\0A\09}", "=&r,r,r,r,r,~{memory}"(i32 %address, i32 %parity, i32 %place, i32 %stage) convergent
+  %marked = call i32 asm sideeffect "{\0A\09.reg .pred complete, all, marked, any;\0A\09.reg .pred first;\0A\09.reg .b32 word, mark, place, lane;\0A\09mov.b32 $0, 0;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@all bra tilepipe_over;\0A\09tilepipe_look:\0A\09mov.u32 lane, %laneid;\0A\09setp.eq.u32 first, lane, 0;\0A\09mov.b32 word, 0;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $3;\0A\09@first atom.relaxed.cta.shared.or.b32 word, [place], 0;\0A\09and.b32 word, word, 0x7fffffff;\0A\09mad.lo.u32 mark, $4, 2, $2;\0A\09add.u32 mark, mark, 1;\0A\09setp.eq.u32 marked, word, mark;\0A\09vote.sync.any.pred any, marked, 0xffffffff;\0A\09selp.b32 $0, 1, 0, any;\0A\09@any bra tilepipe_over;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@!all bra tilepipe_look;\0A\09tilepipe_over:\0A\09}", "=&r,r,r,r,r,~{memory}"(i32 %address, i32 %parity, i32 %place, i32 %stage) convergent
   ret i32 %marked
 }
 

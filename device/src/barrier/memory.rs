@@ -362,7 +362,7 @@ impl<K: Handover> Memory<K> {
             return;
         }
         // SAFETY: `init` cleared the word, and its writer has left.
-        let word = unsafe { self.closed(0, 0).read_volatile() };
+        let word = unsafe { self.closed(0, 0).read() };
         if word & Phase::KEPT == 0 {
             return;
         }

@@ -71,8 +71,8 @@
 //! | `fence_mbarrier_init` | `fence.mbarrier_init.release.cluster` | sm_90 | thread |
 //! | `mbarrier_wait` | `mbarrier.try_wait.parity` in a loop; sm_80: `.test_wait` | sm_80 | thread |
 //! | `mbarrier_wait_briefly` | the same with a suspend time hint of 20 ns | sm_90 | thread |
-//! | `mbarrier_wait_unless` | `mbarrier.try_wait`, `vote.sync`, `ld.volatile` | sm_90 | role |
-//! | `mark_phase`, `is_marked` | `st.volatile.shared`, `ld.volatile.shared` | sm_80 | thread |
+//! | `mbarrier_wait_unless` | `mbarrier.try_wait`, `vote.sync`, `atom.or` | sm_90 | role |
+//! | `mark_phase`, `is_marked` | `atom.exch.shared`, `atom.or.shared` | sm_80 | thread |
 //! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
 //! | `Operands`, `Operands::new` | `shfl.sync.idx` | sm_90a | warpgroups |
 //! | `Operands::of_stages` | the same, once for all stages | sm_90a | warpgroups |

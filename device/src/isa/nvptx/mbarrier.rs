@@ -34,6 +34,8 @@ unsafe extern "C" {
     safe fn tilepipe_fence_mbarrier_init();
     fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
     fn tilepipe_mbarrier_wait_briefly(barrier: u32, parity: u32);
+    fn tilepipe_word_of(word: *const u32) -> u32;
+    fn tilepipe_exchange_word(word: *mut u32, value: u32);
     fn tilepipe_mbarrier_try_wait(barrier: u32, parity: u32) -> u32;
     fn tilepipe_mbarrier_wait_unless(barrier: u32, parity: u32, place: u32, stage: u32) -> u32;
     fn tilepipe_mbarrier_wait_unless_in_one(barrier: u32, parity: u32, place: u32, stage: u32) -> u32;
@@ -343,7 +345,7 @@ pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, memb
     }
 }
 
-/// `st.volatile.shared`: says that this phase does not come, nor any after it; with `kept`, that
+/// `atom.exch`: says that this phase does not come, nor any after it; with `kept`, that
 /// copies are on their way nevertheless.
 ///
 /// # Safety
@@ -352,10 +354,10 @@ pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, memb
 #[inline(always)]
 pub(crate) unsafe fn mark_phase(phase: Phase, kept: bool) {
     // SAFETY: the caller's promise.
-    unsafe { phase.word.write_volatile(phase.mark() | if kept { Phase::KEPT } else { 0 }) };
+    unsafe { tilepipe_exchange_word(phase.word, phase.mark() | if kept { Phase::KEPT } else { 0 }) };
 }
 
-/// `ld.volatile.shared`: whether this phase is marked as the first that does not come.
+/// `atom.or` of nothing: whether this phase is marked as the first that does not come.
 ///
 /// # Safety
 ///
@@ -363,7 +365,7 @@ pub(crate) unsafe fn mark_phase(phase: Phase, kept: bool) {
 #[inline(always)]
 pub(crate) unsafe fn is_marked(phase: Phase) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { phase.word.read_volatile() & !Phase::KEPT == phase.mark() }
+    unsafe { tilepipe_word_of(phase.word) & !Phase::KEPT == phase.mark() }
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, the
