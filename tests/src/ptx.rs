@@ -149,6 +149,7 @@ fn entry(text: &str) -> Result<Entry, String> {
     let start = text.find("\n{").ok_or_else(|| fail("no body"))?;
     let body = &text[start + 2..];
     let body = &without_checks(&body[..body.find("\n}").ok_or_else(|| fail("the body has no end"))?]);
+    let body = &with_waits_in_one(body);
     let head = &text[..start];
     let required_threads = head.split(".reqntid").nth(1).and_then(|rest| {
         let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
@@ -171,6 +172,22 @@ fn without_checks(body: &str) -> String {
     while let Some((before, check)) = rest.split_once("\t{\n\t.reg .pred tilepipe_first;\n") {
         out += before;
         rest = check.split_once("\n\t}\n").map_or("", |(_, behind)| behind);
+    }
+    out + rest
+}
+
+/// Puts [`MBARRIER_WAIT`] in the place of each wait that ends for a mark too and is one instruction
+/// for LLVM, and behind it the move of what it returns where no mark ends it.
+///
+/// The labels of its loop are local to a block in braces and all the same.
+fn with_waits_in_one(body: &str) -> String {
+    let (mut out, mut rest) = (String::new(), body);
+    while let Some((before, wait)) = rest.split_once("\t{\n\t.reg .pred complete, all, marked, any;\n") {
+        let (wait, behind) = wait.split_once("\n\t}\n").unwrap_or((wait, ""));
+        let line = |begin: &str| wait.lines().find_map(|line| line.trim().strip_prefix(begin)).unwrap_or_default();
+        let (result, place) = (line("mov.b32 "), line("mbarrier.try_wait.parity.shared.b64 complete, "));
+        out += &format!("{before}\t{MBARRIER_WAIT} {place}\n\tmov.b32 {result}\n");
+        rest = behind;
     }
     out + rest
 }
