@@ -488,15 +488,6 @@ impl Members {
     }
 }
 
-impl Members {
-    /// Whether they are warpgroups.
-    pub(crate) const fn are_warpgroups(self) -> bool {
-        self.stride == 1
-            && self.first.is_multiple_of(product::WARPGROUP)
-            && self.count.is_multiple_of(product::WARPGROUP)
-    }
-}
-
 /// Threads of a warp.
 pub(crate) const WARP: usize = 32;
 

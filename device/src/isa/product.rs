@@ -114,7 +114,7 @@ pub(crate) enum Onto {
 /// Refuses, at compile time, a role that is no warpgroups.
 pub(crate) const fn check_warpgroups(members: Members) {
     assert!(
-        members.are_warpgroups(),
+        members.stride == 1 && members.first.is_multiple_of(WARPGROUP) && members.count.is_multiple_of(WARPGROUP),
         "a role that multiplies by tensor cores is made of warpgroups: it begins at a multiple of 128 threads of the block and has a \
          multiple of 128, as the second role of `WarpRoles<128, 256>` does"
     );
