@@ -80,14 +80,15 @@ fn a_stage_goes_back_by_one_arrival_a_warp_without_a_fence_and_each_warpgroup_st
         let panels = columns(instance).div_ceil(number("PANEL"));
         // Those of the stores, one for each panel, and the one after the barriers were made.
         assert_eq!(count(&|one| one.is("fence.proxy.async")), panels + 1, "{name}: fences");
-        // Behind a barrier of the block, and before each arrival: in the loop of rounds, behind it,
-        // and where the role leaves. And before each `stmatrix`, of 16 columns.
+        // Behind a barrier of the block, and before each arrival: in the loop of rounds, in the step
+        // before it, and behind it. And before each `stmatrix`, of 16 columns.
         // (What two panels have in common is stored with both.)
         let matrices = panels * number("PANEL") / 16;
         assert_eq!(count(&|one| one.is("stmatrix")), matrices, "{name}: stores of matrices");
         assert_eq!(count(&|one| one.is("bar.warp.sync")), 4 + matrices, "{name}: barriers of a warp");
-        // But for the word of either end that says that it has left.
-        assert_eq!(count(&|one| one.is("st.shared.b32")), 2, "{name}: stores of two elements");
+        assert_eq!(count(&|one| one.is("st.shared.b32")), 0, "{name}: stores of two elements");
+        // Either end says which phase does not come.
+        assert_eq!(count(&|one| one.is("atom.relaxed.cta.shared.exch")), 2, "{name}: marks");
         // One before each store, and with two stages one before each fill. Their numbers are in a
         // register.
         let barriers = panels * if number("OUT") > 2 { 1 } else { 2 };
