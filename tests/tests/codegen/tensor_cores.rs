@@ -80,8 +80,8 @@ fn a_stage_goes_back_by_one_arrival_a_warp_without_a_fence_and_each_warpgroup_st
         let panels = columns(instance).div_ceil(number("PANEL"));
         // Those of the stores, one for each panel, and the one after the barriers were made.
         assert_eq!(count(&|one| one.is("fence.proxy.async")), panels + 1, "{name}: fences");
-        // Behind a barrier of the block, and before each arrival: in the loop of rounds, in the step
-        // before it, and behind it. And before each `stmatrix`, of 16 columns.
+        // Behind a barrier of the block, and before each arrival: in the loop of rounds, in the
+        // step before it, and behind it. And before each `stmatrix`, of 16 columns.
         // (What two panels have in common is stored with both.)
         let matrices = panels * number("PANEL") / 16;
         assert_eq!(count(&|one| one.is("stmatrix")), matrices, "{name}: stores of matrices");
