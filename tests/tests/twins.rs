@@ -42,9 +42,9 @@ const OF_ANOTHER_FORM: [(&str, &str); 2] = [
     ),
     (
         "gemm__",
-        "the first product of a tile overwrites the sums in a round of its own, as in the safe kernel; a round of the safe one has further: a read of the \
-         word that says whether the producers have left, behind the products, with a vote and a branch; a barrier of the warp before the arrival, and \
-         one arrival of each warp where the twin has one of each warpgroup; and a check of the same kind in the producers' rounds (docs/decisions/87)",
+        "the first product of a tile overwrites the sums in a round of its own, as in the safe kernel; a round of the safe one has further: a vote of the \
+         warp and a branch at its wait, which ends if the producers have left (docs/decisions/94), and the same in the producers' rounds; a barrier of \
+         the warp before the arrival, and one arrival of each warp where the twin has one of each warpgroup",
     ),
 ];
 
