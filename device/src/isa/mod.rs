@@ -437,7 +437,8 @@
 //!
 //! 0. The phase's barrier is valid, and its parity 0 or 1. Its word is the block's shared memory,
 //!    aligned and valid for a `u32`, initialised before a barrier of the block, and accessed by
-//!    these functions alone. Its stage's number is below 2^30.
+//!    these functions alone until a barrier of the block behind the last of these calls. Its
+//!    stage's number is below 2^30.
 //! 1. A phase is marked once in a word's life, by one thread of those that arrive there, none of
 //!    which arrives in that phase or in a later one as long as anyone may wait for it.
 //! 2. All `members` wait, those of a whole warp converged.

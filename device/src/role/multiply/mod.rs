@@ -96,9 +96,9 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
             unsafe { isa::stage_multiplied(first, stage::bytes::<K>(), memory.empty(number)) };
             let factor = <A::Element as crate::product::sealed::OperandElement>::FACTOR;
             // SAFETY: role-level code of a role of warpgroups. Each thread has waited for the
-            // stage, whose bulk copies have landed; its tiles start at
-            // whole periods (`Contents::ALIGNMENT`). It is handed back behind the wait for this
-            // product, and the sums stay where they are.
+            // stage, whose bulk copies have landed; its tiles start at whole periods
+            // (`Contents::ALIGNMENT`). It is handed back behind the wait for this product, and the
+            // sums stay where they are.
             unsafe {
                 sums.multiply(factor, &operands, number * const { (K::STRIDE / isa::product::UNIT) as u32 }, done > 0)
             };
