@@ -119,6 +119,11 @@ pub const MOST_HEADS: usize = 256;
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
+        T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 208, 2, 2)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+    ),
+    instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [64],
         ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]

@@ -44,7 +44,7 @@ impl Case {
 }
 
 /// A tile in all and less, tiles that end anywhere, fewer keys than queries, and shared heads.
-pub const SMALL: [Case; 17] = [
+pub const SMALL: [Case; 19] = [
     Case::new(1, 1, [1, 1], 64, true),
     Case::new(192, 128, [1, 1], 64, false),
     Case::new(200, 300, [2, 1], 64, false),
@@ -52,7 +52,10 @@ pub const SMALL: [Case; 17] = [
     Case::new(250, 210, [1, 1], 128, true),
     Case::new(100, 170, [4, 2], 128, false),
     Case::new(390, 241, [2, 1], 128, true),
-    Case::new(1100, 60, [1, 1], 64, true),
+    Case::new(400, 500, [1, 1], 64, false),
+    // So many queries that three warpgroups share a tile.
+    Case::new(4100, 60, [1, 1], 64, true),
+    Case::new(4100, 140, [1, 1], 64, false),
     // Several sequences, whose tiles end with them.
     Case::new(130, 70, [2, 1], 64, true).sequences(3),
     Case::new(70, 150, [2, 2], 128, false).sequences(2),
@@ -68,12 +71,14 @@ pub const SMALL: [Case; 17] = [
 ];
 
 /// Several tiles for each block of a GPU, in both orders.
-pub const LARGE: [Case; 15] = [
+pub const LARGE: [Case; 17] = [
     Case::new(1000, 1500, [40, 8], 64, false),
     Case::new(1300, 1300, [50, 10], 64, true),
     Case::new(1111, 900, [37, 37], 128, false),
     Case::new(1500, 1600, [24, 8], 128, true),
     Case::new(4100, 700, [14, 7], 128, false),
+    Case::new(4200, 700, [14, 7], 64, false),
+    Case::new(4300, 4100, [8, 8], 64, true),
     Case::new(4100, 4200, [8, 8], 128, true),
     Case::new(700, 800, [60, 60], 64, true),
     Case::new(1000, 1100, [20, 20], 256, false),
