@@ -97,20 +97,25 @@ def our_attention(bench, shape, causal, out="out", logarithms=lambda tensors: no
     return Contestant("tilepipe", "tilepipe", symbol, lambda t: bench.tilepipe.launch(symbol, grid, views(t)), prepare)
 
 
-# The gradient's kernels: numbers of rows, of queries by size of a head and whether attention is causal, and of keys.
+# The gradient's kernels: numbers of rows, of queries by size of a head and whether attention is causal,
+# and of keys by size of a head and whether it goes row by row.
 ROW_PRODUCTS = "attention_row_products__bf16"
 QUERIES_GRADIENT = {
-    (64, False): "attention_queries_gradient__bf16_Grouped_1024__0_64_128_64_2",
-    (64, True): "attention_queries_gradient__bf16_Cyclic_2_64_128_64_2",
-    (128, False): "attention_queries_gradient__bf16_Grouped_1024__0_128_128_64_2",
-    (128, True): "attention_queries_gradient__bf16_Cyclic_2_128_128_64_2",
+    (64, False): "attention_queries_gradient__bf16_Grouped_1024__0_64_128_128_2",
+    (64, True): "attention_queries_gradient__bf16_LastFirst_2_64_128_128_2",
+    (128, False): "attention_queries_gradient__bf16_Grouped_1024__0_128_128_64_3",
+    (128, True): "attention_queries_gradient__bf16_LastFirst_2_128_128_64_3",
 }
 KEYS_GRADIENT = {
-    64: "attention_keys_gradient__bf16_Cyclic_2_64_128_64_2",
-    128: "attention_keys_gradient__bf16_Cyclic_2_128_128_64_2",
+    (64, False): "attention_keys_gradient__bf16_Grouped_32__2_64_128_96_2",
+    (64, True): "attention_keys_gradient__bf16_Cyclic_2_64_128_96_2",
+    (128, False): "attention_keys_gradient__bf16_Grouped_32__2_128_128_64_2",
+    (128, True): "attention_keys_gradient__bf16_Cyclic_2_128_128_64_2",
 }
+# The most keys of a causal sequence whose gradient is computed row of tiles by row.
+MOST_ROW_BY_ROW = 2048
 # All three, those of the queries added up in any order, by size of a head; and from their sums.
-WHOLE_GRADIENT = {128: "attention_gradient__bf16_Cyclic_2_128_128_64_4"}
+WHOLE_GRADIENT = {128: "attention_gradient__bf16_Grouped_32__2_128_128_64_4"}
 GRADIENT_JOIN = "attention_gradient_join__bf16"
 
 
@@ -186,7 +191,8 @@ def our_gradient(bench, shape, causal, unordered=False):
             ])  # fmt: skip
             return
         bench.tilepipe.launch(QUERIES_GRADIENT[head, causal], min(heads * tiles, multiprocessors), [*given, of_queries])
-        bench.tilepipe.launch(KEYS_GRADIENT[head], min(of_keys * tiles, multiprocessors), [*given, of_keys_, of_values])
+        by_keys = KEYS_GRADIENT[head, causal and tokens <= MOST_ROW_BY_ROW]
+        bench.tilepipe.launch(by_keys, min(of_keys * tiles, multiprocessors), [*given, of_keys_, of_values])
 
     def prepare(_):
         return multiprocessors

@@ -14,7 +14,7 @@ use super::gradient::{
     Scores, attention_gradient, attention_gradient_join, attention_keys_gradient, attention_queries_gradient,
     attention_row_products,
 };
-use super::seen::{ALL, WINDOW};
+use super::seen::{ALL, CAUSAL, WINDOW};
 use crate::instance::{blocks, extents, has, has_elements, small_blocks};
 use crate::{MatrixView, MatrixViewMut};
 
@@ -186,6 +186,10 @@ struct Given<'a> {
     sums: Option<Bound<'a>>,
 }
 
+/// The most keys of a causal sequence whose gradient is computed row of tiles by row. (Measured:
+/// docs/performance.md.)
+const MOST_ROW_BY_ROW: usize = 2048;
+
 impl Given<'_> {
     fn compute<T: OperandElement>(self, stream: &Stream, attention: &Attention) -> Result<(), AttentionError> {
         let Given { of: [queries, keys, values], result: [result, logarithms], gradient, gradients, room, sums } = self;
@@ -203,18 +207,20 @@ impl Given<'_> {
             expect("the room for sums", extents(sums), [rows_of_sums(size.sequences, size.heads), size.queries])?;
         }
 
-        let instance = |instances: &'static [Instance], mask: u32| {
-            let (mask, head) = (mask.to_string(), size.padded().to_string());
-            let found = instances
-                .iter()
-                .find(|one| has_elements::<T>(one) && has(one, "MASK", &mask) && has(one, "HEAD", &head));
+        let head = size.padded().to_string();
+        let instance = |instances: &'static [Instance], mask: u32, is_it: &dyn Fn(&Instance) -> bool| {
+            let mask = mask.to_string();
+            let has_both = |one: &Instance| has(one, "MASK", &mask) && has(one, "HEAD", &head);
+            let found = instances.iter().find(|one| has_elements::<T>(one) && has_both(one) && is_it(one));
             found.ok_or(AttentionError::Head { head: size.head })
         };
         let of_rows = attention_row_products::INSTANCES.iter().find(|one| has_elements::<T>(one));
         let of_rows = of_rows.ok_or(AttentionError::Head { head: size.head })?;
         let mask = if size.mask() == ALL { ALL } else { WINDOW };
-        let by_queries = instance(&attention_queries_gradient::INSTANCES, mask)?;
-        let by_keys = instance(&attention_keys_gradient::INSTANCES, WINDOW)?;
+        let by_queries = instance(&attention_queries_gradient::INSTANCES, mask, &|_| true)?;
+        let row_by_row = size.mask() == CAUSAL && size.keys <= MOST_ROW_BY_ROW;
+        let by_keys =
+            instance(&attention_keys_gradient::INSTANCES, WINDOW, &|one| has(one, "O", "Cyclic") == row_by_row)?;
 
         let numbers = room.to_input();
         let tiles = rows_of_room(size.sequences, size.heads) * size.queries.div_ceil(128);
@@ -228,7 +234,7 @@ impl Given<'_> {
         let of_both = [size.of_keys(of_keys)?, size.of_keys(of_values)?];
         let tiles_of_keys = size.keys.div_ceil(128) * size.heads_of_keys * size.sequences;
         if let Some(sums) = sums {
-            let whole = instance(&attention_gradient::INSTANCES, WINDOW)?;
+            let whole = instance(&attention_gradient::INSTANCES, WINDOW, &|_| true)?;
             let join = attention_gradient_join::INSTANCES.iter().find(|one| has_elements::<T>(one));
             let join = join.ok_or(AttentionError::Head { head: size.head })?;
             let read = sums.to_input();

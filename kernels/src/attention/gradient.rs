@@ -8,8 +8,8 @@ use tilepipe::product::{Columns, OperandElement, OperandTile, SumElement, Sums, 
 use tilepipe::reduce::{Add, Unordered};
 use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, SharedFactor, WarpRoles};
 use tilepipe::{
-    Block, Cyclic, Extents2, Grouped, Input2D, NoSwizzle, Outputs, Panels2, Panels4, Shared, Stages, Stepped,
-    Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, bf16, f16, kernel, math,
+    Block, Cyclic, Extents2, Grouped, Input2D, LastFirst, NoSwizzle, Outputs, Panels2, Panels4, Shared, Stages,
+    Stepped, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, bf16, f16, kernel, math,
 };
 
 use super::seen::{ALL, Seen, Sees};
@@ -86,8 +86,8 @@ pub struct Scores {
 /// product)`, and that of the queries `scale * dS K`.
 #[kernel(
     instances(
-        T = [bf16, f16], (O, MASK) = [(Grouped<1024>, 0), (Cyclic, 2)], HEAD = [64, 128],
-        (ROWS, KEYS, STAGES) = [(128, 64, 2)]
+        T = [bf16, f16], (O, MASK) = [(Grouped<1024>, 0), (LastFirst, 2)],
+        (HEAD, ROWS, KEYS, STAGES) = [(64, 128, 128, 2), (128, 128, 64, 3)]
     )
 )]
 pub fn attention_queries_gradient<
@@ -264,10 +264,14 @@ impl<const MASK: u32, const ROWS: usize> SeenBy<MASK, ROWS> {
 /// For each tile of keys it goes over the queries that see them, of all heads that use them. What
 /// is computed is the transposed of what that kernel computes: with `P^T` and `dS^T`, the gradient
 /// of the values is `P^T dO`, and that of the keys `scale * dS^T Q`.
+///
+/// In groups of rows the queries of a head stay in the cache. Row by row the tiles with most
+/// queries come first where a query sees the keys before its own, which is faster where there are
+/// few.
 #[kernel(
     instances(
-        T = [bf16, f16], O = [Cyclic], MASK = [2], HEAD = [64, 128],
-        (ROWS, QUERIES, STAGES) = [(128, 64, 2)]
+        T = [bf16, f16], O = [Cyclic, Grouped<32>], MASK = [2],
+        (HEAD, ROWS, QUERIES, STAGES) = [(64, 128, 96, 2), (128, 128, 64, 2)]
     )
 )]
 pub fn attention_keys_gradient<
@@ -305,7 +309,7 @@ pub fn attention_keys_gradient<
     let seen = |tile| SeenBy::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
     let below = rows.rows() as i32 / 2;
     block
-        .partition::<Budget<WarpRoles<128, 256>, Registers<24, 240>>>()
+        .partition::<Budget<WarpRoles<128, 256>, Registers<32, 232>>>()
         .pipeline(both_stages)
         .pipeline(query_stages)
         .pipeline(gradient_stages)
@@ -321,8 +325,10 @@ pub fn attention_keys_gradient<
                 of_both = stage.copy(values.of_matrix(sequence, of_key, (row * ROWS) as i32)).commit();
                 for head in key * shared_by..(key + 1) * shared_by {
                     let (head, of_head) = (head as i32, sequence * heads as i32 + head as i32);
-                    for tile in seen(row).tiles(QUERIES) {
-                        let first = (tile * QUERIES) as i32;
+                    // Counted in one register, of which this role has few.
+                    let tiles = seen(row).tiles(QUERIES);
+                    for tile in tiles.start as u32..tiles.end as u32 {
+                        let first = (tile * QUERIES as u32) as i32;
                         let Ok(stage) = of_queries.acquire() else { return };
                         of_queries = stage.copy(queries.of_matrix(sequence, head, first)).commit();
                         let Ok(stage) = of_rows.acquire() else { return };
@@ -422,7 +428,7 @@ type OfSums<const HEAD: usize, const QUERIES: usize> = TensorTile<f32, Panels2<H
 /// shared memory it is the right factor of `K^T dS^T` as well: the transposed of what the tile of
 /// keys adds to the gradient of the queries. So five products are computed for each pair of tiles,
 /// where the other two kernels compute seven.
-#[kernel(instances(T = [bf16, f16], O = [Cyclic], MASK = [2], HEAD = [128], (ROWS, QUERIES, STAGES) = [(128, 64, 4)]))]
+#[kernel(instances(T = [bf16, f16], O = [Grouped<32>], MASK = [2], HEAD = [128], (ROWS, QUERIES, STAGES) = [(128, 64, 4)]))]
 pub fn attention_gradient<
     T: OperandElement + SumElement,
     O: Stepped,

@@ -37,24 +37,27 @@ impl Case {
 }
 
 /// A tile in all and less, tiles that end anywhere, shared heads, and queries that see nothing.
-pub const SMALL: [Case; 8] = [
+pub const SMALL: [Case; 9] = [
     Case::new([1, 1], [1, 1], 64, 1, ALL),
     Case::new([128, 128], [1, 1], 128, 1, ALL),
     Case::new([150, 200], [2, 1], 64, 1, ALL),
     Case::new([150, 200], [2, 2], 64, 1, CAUSAL),
     Case::new([200, 90], [2, 1], 128, 1, CAUSAL),
+    // So many keys that their tiles are taken in groups.
+    Case::new([60, 2100], [1, 1], 64, 1, CAUSAL),
     Case::new([70, 150], [2, 2], 80, 2, ALL),
     Case::new([160, 140], [1, 1], 8, 2, CAUSAL),
     Case::new([300, 280], [1, 1], 64, 1, [Some(40), Some(10)]),
 ];
 
 /// Several tiles for each block of a GPU.
-pub const LARGE: [Case; 6] = [
+pub const LARGE: [Case; 7] = [
     Case::new([700, 900], [40, 8], 64, 1, ALL),
     Case::new([1300, 1300], [20, 10], 64, 1, CAUSAL),
     Case::new([900, 800], [20, 20], 128, 2, ALL),
     Case::new([1100, 1100], [12, 4], 128, 3, CAUSAL),
     Case::new([600, 700], [9, 3], 96, 5, ALL),
+    Case::new([300, 2200], [6, 3], 128, 1, CAUSAL),
     Case::new([1500, 1500], [10, 5], 128, 2, [Some(300), Some(0)]),
 ];
 
