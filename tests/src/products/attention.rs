@@ -44,7 +44,7 @@ impl Case {
 }
 
 /// A tile in all and less, tiles that end anywhere, fewer keys than queries, and shared heads.
-pub const SMALL: [Case; 19] = [
+pub const SMALL: [Case; 20] = [
     Case::new(1, 1, [1, 1], 64, true),
     Case::new(192, 128, [1, 1], 64, false),
     Case::new(200, 300, [2, 1], 64, false),
@@ -56,6 +56,7 @@ pub const SMALL: [Case; 19] = [
     // So many queries that three warpgroups share a tile.
     Case::new(4100, 60, [1, 1], 64, true),
     Case::new(4100, 140, [1, 1], 64, false),
+    Case::new(4100, 50, [1, 1], 64, false).sequences(2),
     // Several sequences, whose tiles end with them.
     Case::new(130, 70, [2, 1], 64, true).sequences(3),
     Case::new(70, 150, [2, 2], 128, false).sequences(2),
