@@ -90,6 +90,11 @@ impl Architecture {
     pub(crate) fn suspends_waits(&self) -> bool {
         self.number >= 90
     }
+
+    /// Whether a kernel can start before the one before it has ended (`griddepcontrol`).
+    pub(crate) fn has_dependent_launches(&self) -> bool {
+        self.number >= 90
+    }
 }
 
 impl fmt::Display for Architecture {

@@ -1,7 +1,9 @@
 //! From a part's unoptimised module to its PTX and machine code, by way of what was kept.
 
 mod checks;
+mod dependent;
 mod ends;
+mod flow;
 pub(crate) mod kept;
 mod lines;
 pub(crate) mod ptxas;
@@ -147,7 +149,7 @@ impl Assembly<'_> {
         let least = target.least_ptx_version().max(part.needs.ptx);
         let version = format!("-mattr=+ptx{}", self.ptx_version.map_or(least, |wanted| wanted.max(part.needs.ptx)));
         let key = self.key(
-            "ptx without last joins, hints and settled waits, with checks in line",
+            "ptx without last joins, hints and settled waits, with checks in line and dependent kernels",
             &[NO_PARTIAL_REDUNDANCY, &cpu, &version, ir],
         );
         let kept = self.store.get(key, || {
@@ -157,7 +159,8 @@ impl Assembly<'_> {
             let ptx = ends::without_last_joins(&ptx).unwrap_or(ptx);
             let ptx = settled::without_settled_waits(&ptx).unwrap_or(ptx);
             let ptx = checks::in_line(&ptx).unwrap_or(ptx);
-            Ok(specialise::text(&ptx, target).unwrap_or(ptx).into_bytes())
+            let ptx = specialise::text(&ptx, target).unwrap_or(ptx);
+            Ok(dependent::waiting(&ptx, target).unwrap_or(ptx).into_bytes())
         });
         text(kept?)
     }

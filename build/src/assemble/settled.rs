@@ -13,8 +13,9 @@
 //! Kernels with products of tensor cores keep theirs. Their blocks run long, and without it `ptxas`
 //! gives the sums of a product more registers than there are (`gemm` spilled).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use super::flow::{Next, Statement, statements};
 use super::lines::{is_entry, parts};
 
 /// The wait that may go, as LLVM writes it.
@@ -29,7 +30,8 @@ pub(crate) fn without_settled_waits(module: &str) -> Option<String> {
     let parts: Vec<&[&str]> = parts(&lines).collect();
     // What a called function leaves under way is not followed.
     let may_copy = |part: &[&str]| {
-        part.iter().any(|line| line.contains(".extern .func")) || statements(part).iter().any(Statement::touches_copies)
+        part.iter().any(|line| line.contains(".extern .func"))
+            || statements(part).iter().any(|statement| action(statement) != Some(Action::Nothing))
     };
     if parts.iter().any(|part| !is_entry(part) && may_copy(part)) {
         return None;
@@ -58,31 +60,8 @@ enum Action {
     Wait(u32),
     /// Waits for all copies.
     WaitAll,
-    /// Goes on at the statement of this number.
-    Jump(usize),
-    /// Goes on nowhere.
-    End,
     /// Nothing.
     Nothing,
-}
-
-/// An instruction of an entry.
-#[derive(Clone, Copy, Debug)]
-struct Statement {
-    /// The number of its line.
-    line: usize,
-    /// Whether it is alone there, so that the line can go.
-    alone: bool,
-    /// Whether it may be skipped.
-    predicated: bool,
-    /// None where it is not known.
-    action: Option<Action>,
-}
-
-impl Statement {
-    fn touches_copies(&self) -> bool {
-        !matches!(self.action, Some(Action::Jump(_) | Action::End | Action::Nothing))
-    }
 }
 
 /// The copies that may be under way in a thread.
@@ -108,7 +87,7 @@ impl Flight {
             Action::Commit if self.younger < Self::MOST => Self { younger: self.younger + 1, ..self },
             Action::Wait(groups) if self.younger >= groups => Self { younger: u32::MAX, ..self },
             Action::WaitAll => Self::NOTHING,
-            Action::Commit | Action::Wait(_) | Action::Jump(_) | Action::End | Action::Nothing => self,
+            Action::Commit | Action::Wait(_) | Action::Nothing => self,
         }
     }
 
@@ -118,7 +97,7 @@ impl Flight {
 }
 
 /// The lines of those waits of an entry before which nothing can be under way.
-fn settled_waits(statements: &[Statement]) -> HashSet<usize> {
+fn settled_waits(statements: &[Statement<'_>]) -> HashSet<usize> {
     let none = HashSet::new();
     let mut before: Vec<Option<Flight>> = vec![None; statements.len() + 1];
     let mut todo = vec![(0, Flight::NOTHING)];
@@ -132,101 +111,34 @@ fn settled_waits(statements: &[Statement]) -> HashSet<usize> {
         let Some(statement) = statements.get(number) else {
             continue;
         };
-        let Some(action) = statement.action else {
+        let Some(action) = action(statement) else {
             return none;
         };
         let after = joined.after(action);
-        let next = match action {
-            Action::Jump(target) => Some(target),
-            Action::End => None,
-            _ => Some(number + 1),
-        };
-        todo.extend(next.map(|next| (next, after)));
+        todo.extend(statement.following(number).map(|next| (next, after)));
         if statement.predicated {
             todo.push((number + 1, joined));
         }
     }
-    let is_settled = |(statement, before): &(&Statement, &Option<Flight>)| {
-        let is_wait = statement.action == Some(Action::WaitAll) && !statement.predicated && statement.alone;
+    let is_settled = |(statement, before): &(&Statement<'_>, &Option<Flight>)| {
+        let is_wait = action(statement) == Some(Action::WaitAll) && !statement.predicated && statement.alone;
         is_wait && **before == Some(Flight::NOTHING)
     };
     statements.iter().zip(&before).filter(is_settled).map(|(statement, _)| statement.line).collect()
 }
 
-/// The instructions of a function's lines. Braces around operands count as a scope of their own,
-/// which changes nothing.
-fn statements(lines: &[&str]) -> Vec<Statement> {
-    // A label is known in its scope and in those within: number, and where it is.
-    let mut scopes: Vec<HashMap<&str, usize>> = vec![HashMap::new()];
-    let (mut open, mut found, mut jumps) = (vec![0], Vec::new(), Vec::new());
-    for (line, text) in lines.iter().enumerate() {
-        let mut rest = text.split_once("//").map_or(*text, |(code, _)| code);
-        let first_of_line = found.len();
-        while !rest.is_empty() {
-            let end = rest.find([';', '{', '}', ':']).unwrap_or(rest.len());
-            let (part, mark) = (rest[..end].trim(), rest[end..].chars().next());
-            let scope = open.last().copied().unwrap_or_default();
-            match mark {
-                // `cvt.rn::x` and the like have two; what comes behind them is no instruction.
-                Some(':') if !rest[end..].starts_with("::") && !part.contains(' ') => {
-                    scopes[scope].insert(part, found.len());
-                }
-                _ if !part.is_empty() => {
-                    let (statement, target) = statement(line, part);
-                    jumps.extend(target.map(|target| (found.len(), open.clone(), target)));
-                    found.push(statement);
-                }
-                _ => {}
-            }
-            match mark {
-                Some('{') => {
-                    open.push(scopes.len());
-                    scopes.push(HashMap::new());
-                }
-                Some('}') => {
-                    open.pop();
-                }
-                _ => {}
-            }
-            let skipped = if rest[end..].starts_with("::") { 2 } else { 1 };
-            rest = rest.get(end + skipped..).unwrap_or_default();
-        }
-        if found.len() != first_of_line + 1 {
-            found[first_of_line..].iter_mut().for_each(|statement| statement.alone = false);
-        }
-    }
-    for (number, open, target) in jumps {
-        let target = open.iter().rev().find_map(|scope| scopes[*scope].get(target));
-        found[number].action = target.map(|target| Action::Jump(*target));
-    }
-    found
-}
-
-/// An instruction, and the label that it jumps to.
-fn statement(line: usize, text: &str) -> (Statement, Option<&str>) {
-    let mut words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
-    let mut opcode = words.next().unwrap_or_default();
-    let predicated = opcode.starts_with('@');
-    if predicated {
-        opcode = words.next().unwrap_or_default();
-    }
-    let operand = words.next();
-    let action = match opcode {
+/// What an instruction does to copies that are under way; none where that is not known.
+fn action(statement: &Statement<'_>) -> Option<Action> {
+    let groups = || statement.operand.and_then(|groups| groups.parse().ok()).map(Action::Wait);
+    match statement.opcode {
         "cp.async.commit_group" => Some(Action::Commit),
-        "cp.async.wait_group" => operand.and_then(|groups| groups.parse().ok()).map(Action::Wait),
+        "cp.async.wait_group" => groups(),
         WAIT_ALL => Some(Action::WaitAll),
-        "ret" | "exit" | "trap" => Some(Action::End),
-        "bra" | "bra.uni" => {
-            let statement = Statement { line, alone: true, predicated, action: None };
-            return (statement, operand);
-        }
-        _ if opcode.starts_with("brx") => None,
-        _ if opcode.starts_with("cp.async.bulk") => Some(Action::Nothing),
+        opcode if opcode.starts_with("cp.async.bulk") => Some(Action::Nothing),
         // Copies, and arrivals that follow them.
-        _ if opcode.starts_with("cp.async") => Some(Action::Copy),
-        _ => Some(Action::Nothing),
-    };
-    (Statement { line, alone: true, predicated, action }, None)
+        opcode if opcode.starts_with("cp.async") => Some(Action::Copy),
+        _ => (statement.next != Next::Unknown).then_some(Action::Nothing),
+    }
 }
 
 #[cfg(test)]
