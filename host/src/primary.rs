@@ -74,6 +74,8 @@ impl Device {
     /// 2. Foreign memory that a launch in it uses stays where it is for each replay of a graph that
     ///    captured the launch, and nobody uses it then as [`ForeignSlice`] and [`ForeignRows`]
     ///    forbid.
+    /// 3. A kernel that somebody else launches into it as a dependent one (programmatic dependent
+    ///    launch) waits for the one before it before it ends.
     pub unsafe fn stream_from_raw(&self, stream: *mut c_void) -> Result<Stream, Error> {
         let context = match &self.backend {
             Backend::Gpu(context) if context.is_for_good() => context,

@@ -308,7 +308,7 @@ fn a_graph_of_somebody_else_has_our_launch() {
     assert_eq!(foreign::blocks(&device, Grid::from(3), &INCREMENT_ROWS, &views).unwrap(), 3);
     let work = stream::create(stream::StreamKind::NonBlocking).unwrap();
     // SAFETY: the stream is of the context, the memory has as many elements as the views, and is
-    // used by this stream alone until it was waited for.
+    // used by this stream alone until it was waited for, in which no other kernel is.
     let start = || unsafe { foreign::launch(&device, work.cast(), Grid::from(3), &INCREMENT_ROWS, &views) }.unwrap();
     let wait = || {
         // SAFETY: the stream is alive.

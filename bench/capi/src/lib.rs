@@ -113,7 +113,7 @@ pub unsafe extern "C" fn tilepipe_blocks(
 /// 2. At `views` lie `count` views, or `count` is 0.
 /// 3. `stream` is a stream of the context that was the calling thread's in [`tilepipe_open`], or
 ///    null for its default stream.
-/// 4. Memory and order are as [`foreign::launch`] demands in 1 and 2.
+/// 4. Memory and order are as [`foreign::launch`] demands in 1 to 3.
 /// 5. At the address of each constant lie its bytes, which nobody writes meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tilepipe_launch(
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn tilepipe_launch(
         let views = unsafe { elements(views, count) }?;
         // SAFETY: obligation 5.
         let views = unsafe { view::checked(views) }?;
-        // SAFETY: (0) is obligation 3; (1) and (2) are obligation 4, and that a pitch is at least
+        // SAFETY: (0) is obligation 3; (1) to (3) are obligation 4, and that a pitch is at least
         // the width was checked by `view::checked`.
         unsafe { foreign::launch(&kernels.device, stream, grid(grid_blocks)?, instance, &views) }?;
         Ok(DONE)

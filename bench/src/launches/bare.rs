@@ -93,7 +93,7 @@ fn over_memory_of_others(options: &Options, module: &Path) -> Result<Vec<Launch>
     device.load(&built::read(module)?)?;
     let own = OwnStream::new(&device)?;
     // SAFETY: a stream of the primary context, which stays until the program ends and which nobody
-    // captures.
+    // captures, with kernels of this program alone.
     let stream = unsafe { device.stream_from_raw(own.0.cast()) }?;
     let address = |slice: &CudaSlice<i32>| slice.device_ptr(&theirs).0;
     // SAFETY: (0) one number lies there, in the primary context; (1) the slices outlive the

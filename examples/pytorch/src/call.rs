@@ -87,7 +87,8 @@ impl<'c, 'py> Call<'c, 'py> {
         // PyTorch destroys none of its streams, and one of somebody else's is kept by whoever made
         // it PyTorch's current one; (2) a graph of PyTorch's keeps the memory that was allocated
         // during its capture, and other memory is its user's to keep, as for PyTorch's own
-        // operators.
+        // operators; (3) kernels of PyTorch's and of its users that start early wait, since
+        // PyTorch's own kernels behind them rely on that as well.
         let stream = unsafe { device.stream_from_raw(current.handle()?) }.map_err(failed)?;
         launches(&Launching { stream, read, written }).map_err(failed)
     }

@@ -13,13 +13,15 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use cudarc::driver::sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream};
+use cudarc::driver::sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUlaunchConfig, CUmodule, CUstream};
 use libloading::Library;
 
 use crate::error::Error;
 
 /// The least driver API version that is accepted, as `1000 * major + 10 * minor`: CUDA 12.0.
 pub(crate) const LEAST_DRIVER: i32 = 12_000;
+/// The least one that puts dependent launches into graphs as well: CUDA 12.3.
+const DEPENDENT_LAUNCHES: i32 = 12_030;
 
 /// What a driver call returned.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -188,6 +190,9 @@ driver_calls! {
     launch_kernel = "cuLaunchKernel"(function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint,
         block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: CUstream,
         parameters: *mut *mut c_void, extra: *mut *mut c_void);
+    /// Launches a kernel with attributes.
+    launch_kernel_with = "cuLaunchKernelEx"(launch: *const CUlaunchConfig, function: CUfunction,
+        parameters: *mut *mut c_void, extra: *mut *mut c_void);
 }
 
 impl Driver {
@@ -251,10 +256,20 @@ impl Driver {
 
     /// Returns the driver's API version as text, such as `13.0`.
     pub(crate) fn version(&self) -> String {
+        version_text(self.version_number())
+    }
+
+    /// Says whether a kernel may be launched as dependent on the one before it in its stream.
+    pub(crate) fn has_dependent_launches(&self) -> bool {
+        self.version_number() >= DEPENDENT_LAUNCHES
+    }
+
+    /// The driver's API version, 0 if it does not say.
+    fn version_number(&self) -> c_int {
         let mut version = 0;
         // SAFETY: writes one integer, which is there.
         let _ = unsafe { self.driver_version(&mut version) };
-        version_text(version)
+        version
     }
 
     /// Makes a failed status the error that says what was attempted.

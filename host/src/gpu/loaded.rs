@@ -83,6 +83,9 @@ pub(super) struct Function {
     pub(super) contract: Option<Contract>,
     /// Bytes of dynamic shared memory of its collectives, after those of the instance.
     pub(super) scratch: usize,
+    /// Whether each of its threads waits for the kernel before it in the stream, so that it may be
+    /// launched as dependent on that one.
+    pub(super) waits: bool,
 }
 
 /// What the launch of an instance hands to the driver.
@@ -91,13 +94,15 @@ pub(super) struct Ready {
     pub(super) raw: CUfunction,
     /// Bytes of dynamic shared memory a block.
     pub(super) shared_bytes: u32,
+    /// Whether it waits for the kernel before it.
+    pub(super) waits: bool,
 }
 
 impl Function {
     /// What the launch of an instance, for which it was found to be ready, hands to the driver.
     pub(super) fn ready(&self, instance: &Instance) -> Ready {
         // The limit was checked: it fits.
-        Ready { raw: self.raw, shared_bytes: self.dynamic_shared(instance) as u32 }
+        Ready { raw: self.raw, shared_bytes: self.dynamic_shared(instance) as u32, waits: self.waits }
     }
 
     /// The bytes of dynamic shared memory of a launch: those of the instance and, from a multiple
@@ -116,7 +121,8 @@ mod tests {
 
     fn function(image: usize) -> Function {
         let raw = ptr::null_mut();
-        Function { raw, image, static_shared: 0, threads_limit: 1024, opted_in: 0, contract: None, scratch: 0 }
+        let (threads_limit, opted_in, waits) = (1024, 0, false);
+        Function { raw, image, static_shared: 0, threads_limit, opted_in, contract: None, scratch: 0, waits }
     }
 
     #[test]

@@ -6,7 +6,10 @@ use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::{MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule, CUstream};
+use cudarc::driver::sys::{
+    CUdeviceptr, CUfunction, CUfunction_attribute, CUjit_option, CUlaunchAttribute, CUlaunchAttributeID,
+    CUlaunchAttributeValue, CUlaunchConfig, CUmodule, CUstream,
+};
 use tilepipe::launch::{CONTRACT_PREFIX, Contract, Instance};
 use tilepipe::panic_record;
 
@@ -23,6 +26,9 @@ use crate::error::Error;
 
 /// Bytes of dynamic shared memory that a kernel may use without being asked for.
 const SHARED_WITHOUT_OPT_IN: usize = 48 << 10;
+/// What the name of a constant begins with that says that an entry waits for the kernel before it:
+/// its symbol follows. `tilepipe-build` writes both.
+const DEPENDENT_PREFIX: &str = "__tilepipe_dependent__";
 /// Bytes kept of the driver's compiler log.
 const LOG_BYTES: usize = 16 << 10;
 
@@ -212,7 +218,14 @@ impl Context {
             opted_in: SHARED_WITHOUT_OPT_IN,
             contract: None,
             scratch: 0,
+            waits: self.waits(image, instance)?,
         }))
+    }
+
+    /// Says whether an entry waits for the kernel before it, and the driver knows such kernels.
+    fn waits(&self, image: &LoadedImage, instance: &Instance) -> Result<bool, Error> {
+        let constant = self.place(image, &format!("{DEPENDENT_PREFIX}{}", instance.symbol()))?;
+        Ok(constant.is_some() && self.driver.has_dependent_launches())
     }
 
     /// Why no image has the entry of an instance.
@@ -288,6 +301,22 @@ impl Context {
 
     /// Reads a constant of an image, if it has one of that name.
     fn constant(&self, image: &LoadedImage, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some((address, bytes)) = self.place(image, name)? else {
+            return Ok(None);
+        };
+        let mut text = vec![0_u8; bytes];
+        // SAFETY: writes as many bytes as the constant and the vector have; the vector lives until
+        // the wait below.
+        let status = unsafe { self.driver.copy_to_host(text.as_mut_ptr().cast(), address, bytes, self.transfer) };
+        self.check("read a constant of a module", status)?;
+        // SAFETY: the stream lives as long as the context.
+        let status = unsafe { self.driver.stream_synchronize(self.transfer) };
+        self.check("read a constant of a module", status)?;
+        Ok(Some(text))
+    }
+
+    /// Where a constant of an image lies and how many bytes it has, if there is one of that name.
+    fn place(&self, image: &LoadedImage, name: &str) -> Result<Option<(CUdeviceptr, usize)>, Error> {
         let (Ok(name), true) = (CString::new(name), image.ptx.contains(name)) else {
             return Ok(None);
         };
@@ -299,15 +328,7 @@ impl Context {
             return Ok(None);
         }
         self.check("find a constant of a module", status)?;
-        let mut text = vec![0_u8; bytes];
-        // SAFETY: writes as many bytes as the constant and the vector have; the vector lives until
-        // the wait below.
-        let status = unsafe { self.driver.copy_to_host(text.as_mut_ptr().cast(), address, bytes, self.transfer) };
-        self.check("read a constant of a module", status)?;
-        // SAFETY: the stream lives as long as the context.
-        let status = unsafe { self.driver.stream_synchronize(self.transfer) };
-        self.check("read a constant of a module", status)?;
-        Ok(Some(text))
+        Ok(Some((address, bytes)))
     }
 
     /// How many blocks of an instance fit on a multiprocessor.
@@ -454,6 +475,32 @@ unsafe fn start(
     instance: &Instance,
     parameters: &mut [*mut c_void],
 ) -> Status {
+    if ready.waits {
+        let mut dependent = CUlaunchAttribute {
+            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; _],
+            value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+        };
+        let launch = CUlaunchConfig {
+            gridDimX: grid,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: instance.threads(),
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: ready.shared_bytes,
+            hStream: stream,
+            attrs: &mut dependent,
+            numAttrs: 1,
+        };
+        // SAFETY: as below; the driver reads the configuration and its attribute before it returns.
+        // The kernel waits for the one before it before it touches memory (`Function::waits`), which
+        // has waited as well or was no dependent launch: so it waits for all work of the stream, and
+        // the memory is in order as it is without.
+        return unsafe {
+            context.driver.launch_kernel_with(&launch, ready.raw, parameters.as_mut_ptr(), ptr::null_mut())
+        };
+    }
     // SAFETY: the function is alive (`Modules`, 0), and so is the stream (obligation 1); the driver
     // reads one parameter through each pointer before it returns, as many as the entry has, each of
     // the bytes of its kind and type (obligation 0; the entry is the instance's: `Instance`, 1,

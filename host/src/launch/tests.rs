@@ -3,6 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::{TypeId, type_name};
 use std::cell::Cell;
+use std::ptr;
 use std::sync::Arc;
 
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, Parts};
@@ -253,6 +254,42 @@ fn a_kernel_that_is_built_for_a_later_gpu_is_refused_by_its_launch_with_both_arc
         }
         assert_eq!(fake::calls().contains(&"launch_kernel"), !is_refused, "{capability:?}");
         assert!(!device.is_lost());
+    }
+}
+
+#[test]
+fn a_kernel_that_waits_is_launched_as_dependent_on_the_one_before_by_drivers_that_know_such_launches() {
+    const TEXT: &str = ".version 7.8\n.target sm_90\n.visible .entry host$two_inputs(\n";
+    // SAFETY: the fake driver runs nothing.
+    static PLAIN: Module = unsafe { Module::embedded(&[(TEXT, &[])]) };
+    const WAITS: &str = ".version 7.8\n.target sm_90\n.visible .global .align 1 .b8 \
+        __tilepipe_dependent__host$two_inputs[1] = {1};\n.visible .entry host$two_inputs(\n";
+    // SAFETY: as above.
+    static WAITING: Module = unsafe { Module::embedded(&[(WAITS, &[])]) };
+    // Another kernel of the module waits, whose symbol begins with that of ours: the driver says
+    // that there is no constant of ours.
+    const OTHER: &str = ".version 7.8\n.target sm_90\n.visible .global .align 1 .b8 \
+        __tilepipe_dependent__host$two_inputs_more[1] = {1};\n.visible .entry host$two_inputs(\n";
+    // SAFETY: as above.
+    static OTHERS: Module = unsafe { Module::embedded(&[(OTHER, &[])]) };
+    for (module, version, is_dependent) in [
+        (&PLAIN, 13_000, false),
+        (&WAITING, 12_020, false),
+        (&WAITING, 12_030, true),
+        (&WAITING, 13_000, true),
+        (&OTHERS, 13_000, false),
+    ] {
+        fake::set_version(version);
+        let device = Device { backend: Backend::Gpu(Arc::new(Context::open_with(&Driver::FAKE, 0).unwrap())) };
+        device.load(module).unwrap();
+        let (stream, [left, right, mut out]) = (device.stream().unwrap(), buffers(&device));
+        let not_found = ptr::eq(module, &OTHERS).then_some(("module_global", Status::NOT_FOUND));
+        fake::fail(not_found);
+        start(&stream, &left, &right, &mut out).unwrap();
+        fake::fail(None);
+        let (calls, allocations) = cost(|| start(&stream, &left, &right, &mut out).unwrap());
+        let launch = if is_dependent { "launch_kernel_with" } else { "launch_kernel" };
+        assert_eq!((calls, allocations), (vec!["context_get_current", launch], 0), "{version}");
     }
 }
 

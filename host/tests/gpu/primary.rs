@@ -18,7 +18,8 @@ const LEN: usize = 4096;
 /// A stream of somebody else's as one for launches.
 fn adopt(device: &Device, stream: &CudaStream) -> Stream {
     // SAFETY: (0, 1) a stream of the primary context, which outlives what is returned in each test;
-    // (2) so does the memory of the launches, which that stream alone uses.
+    // (2) so does the memory of the launches, which that stream alone uses; (3) no kernel of the
+    // tests is launched as a dependent one but by this crate.
     unsafe { device.stream_from_raw(stream.cu_stream().cast()) }.unwrap()
 }
 

@@ -9,7 +9,8 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::{mem, ptr};
 
 use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream,
+    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUlaunchAttributeID, CUlaunchConfig,
+    CUmodule, CUstream,
 };
 
 use super::Status;
@@ -50,6 +51,7 @@ thread_local! {
     static CURRENT: Cell<CUcontext> = const { Cell::new(ptr::null_mut()) };
     static MODE: Cell<c_int> = const { Cell::new(0) };
     static CAPABILITY: Cell<[c_int; 2]> = const { Cell::new([MOST; 2]) };
+    static VERSION: Cell<c_int> = const { Cell::new(super::LEAST_DRIVER) };
 }
 
 /// Returns the driver's calls since this was asked last, and forgets them.
@@ -70,6 +72,11 @@ pub(crate) fn fail(failing: Option<(&'static str, Status)>) {
 /// Gives the GPU a compute capability; it has every architecture's without.
 pub(crate) fn set_capability(major: c_int, minor: c_int) {
     CAPABILITY.set([major, minor]);
+}
+
+/// Gives the driver an API version; it has the least one without.
+pub(crate) fn set_version(version: c_int) {
+    VERSION.set(version);
 }
 
 /// Makes a stream one that is being captured, in place of the one before; none has the number 0.
@@ -135,7 +142,7 @@ macro_rules! fakes {
 
 fakes! {
     init(flags: c_uint) {}
-    driver_version(version: *mut c_int) { write(version, super::LEAST_DRIVER) }
+    driver_version(version: *mut c_int) { write(version, VERSION.get()) }
     error_name(code: c_int, name: *mut *const c_char) { write(name, c"CUDA_ERROR_FAKE".as_ptr()) }
     error_string(code: c_int, text: *mut *const c_char) { write(text, c"an error of the fake driver".as_ptr()) }
     device_count(count: *mut c_int) { write(count, 1) }
@@ -208,4 +215,17 @@ fakes! {
     launch_kernel(function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
         block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void,
         extra: *mut *mut c_void) { step(Step::Work { stream: stream.addr() }) }
+    launch_kernel_with(launch: *const CUlaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
+        extra: *mut *mut c_void) {
+        // SAFETY: the callers of the driver pass places that are there (`Driver`, each call).
+        let launch = unsafe { launch.read() };
+        assert_eq!(launch.numAttrs, 1);
+        // SAFETY: as above.
+        let attribute = unsafe { launch.attrs.read() };
+        // SAFETY: the attribute of this number has this value.
+        let is_allowed = unsafe { attribute.value.programmaticStreamSerializationAllowed };
+        let dependent = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        assert_eq!((attribute.id, is_allowed), (dependent, 1));
+        step(Step::Work { stream: launch.hStream.addr() });
+    }
 }
