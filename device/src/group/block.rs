@@ -99,6 +99,26 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         unsafe { isa::barrier() };
     }
 
+    /// Lets the next kernel in the stream start before this one has ended, once each block of this
+    /// one has said so or has ended.
+    ///
+    /// It changes no result: a kernel for sm_90 and newer waits for the end of the one before it,
+    /// whose writes it sees then, before it touches global memory. So what the next kernel does up
+    /// to there, and its start, take no time of their own: about a microsecond. That pays in kernels
+    /// of up to some 25 microseconds. In longer ones it may cost as much: its blocks get their
+    /// multiprocessors in another order, and neighbours, which often read the same rows, no longer
+    /// run side by side.
+    ///
+    /// A kernel that does not say so lets the next one start when all its blocks have ended, which
+    /// saves a third of that time. On the CPU nothing happens.
+    ///
+    /// CUDA: `cudaTriggerProgrammaticLaunchCompletion()`; PTX:
+    /// `griddepcontrol.launch_dependents`. It needs sm_90.
+    #[inline(always)]
+    pub fn launch_dependents(&self) {
+        isa::launch_dependents();
+    }
+
     /// Runs `body` once in every thread.
     ///
     /// `body` may capture [`Uniform`] values only, and what it computes stays in it: results go out

@@ -7,6 +7,7 @@
 //! |---|---|---|---|
 //! | `contract` | nothing; the builder reads it | | block |
 //! | `block_index`, `grid_blocks` | `%ctaid.x`, `%nctaid.x` | sm_80 | block |
+//! | `launch_dependents` | `griddepcontrol.launch_dependents` | sm_90 | thread |
 //! | `opaque` | nothing; a number that the compiler knows nothing of | | thread |
 //! | `opaque_here` | the same, where it is called | | thread |
 //! | `rank_here` | the same of a rank | | thread |
@@ -42,7 +43,7 @@
 //! | `store_shared_row` | `st.shared.v4` | sm_80 | thread |
 //! | `store_matrices` | `bar.warp.sync`, `stmatrix.m8n8.x4` | sm_90 | warp |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
-//! | `load_input`, `load_input_row` | `ld.global.nc` | sm_80 | thread |
+//! | `load_input`, `load_input_row` | `ld.global.nc`, `ld.global` where the kernel waits for another | sm_80 | thread |
 //! | `reduce_global` | `red.global` | sm_80 | thread |
 //! | `reduce_shared` | `atom.shared`, whose result nobody takes | sm_80 | thread |
 //! | `bins_read` | nothing; for the model | | block or role |

@@ -92,6 +92,15 @@ pub(crate) fn grid_blocks() -> u32 {
     tilepipe_grid_blocks()
 }
 
+/// `griddepcontrol.launch_dependents`: the next kernel in the stream may start, once a thread of
+/// each block has said so or all of a block's have ended.
+#[inline(always)]
+pub(crate) fn launch_dependents() {
+    // SAFETY: it touches no memory. What starts earlier waits for this grid's end before it does
+    // (`tilepipe-build` sees to that, and the host starts no other kernel early).
+    unsafe { asm!("griddepcontrol.launch_dependents;", options(nostack)) };
+}
+
 /// The same number, of which the compiler knows nothing; no instruction.
 #[inline(always)]
 pub(crate) fn opaque(number: usize) -> usize {
