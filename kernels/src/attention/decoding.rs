@@ -71,6 +71,8 @@ pub fn attention_decoding<
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
+    // What joins the parts is small, and comes next.
+    block.launch_dependents();
     let ((query_stages, key_stages), (value_stages, outputs)) = {
         let (first, second) = shared.split();
         (first.split(), second.split())
@@ -184,6 +186,7 @@ pub fn attention_join<T: SumElement>(
     head: u32,
     mut out: TilesMut2D<T, 1, 128>,
 ) {
+    block.launch_dependents();
     let count = parts.height() / out.height().max(1);
     let (shared, heads_of_keys) = (logarithms.width().max(1), logarithms.height() / parts.height().max(1));
     let width = out.width();

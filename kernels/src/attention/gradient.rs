@@ -29,6 +29,7 @@ pub fn attention_row_products<T: SumElement>(
     head: u32,
     mut out: TilesMut2D<f32, 1, 128>,
 ) {
+    block.launch_dependents();
     let (queries, matrices) = (logarithms.width(), logarithms.height());
     let pieces = head as usize / PIECE;
     let heads = result.width() / (head as usize).max(1);
@@ -585,6 +586,7 @@ pub fn attention_gradient_join<T: SumElement>(
     head: u32,
     mut out: TilesMut2D<T, 8, 128>,
 ) {
+    block.launch_dependents();
     let (queries, head) = (sums.width().max(1), (head as usize).max(1));
     let (width, height) = (out.width(), out.height());
     let heads = width / head;

@@ -195,6 +195,11 @@ pub fn attention<
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
+    // Tiles of 128 queries are for short sequences, where the next kernel's start counts. With heads
+    // of 128 that see all keys its blocks in another order cost more.
+    if const { ROWS == 128 && (HEAD == 64 || HEAD == 128 && MASK != 0) } {
+        block.launch_dependents();
+    }
     let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
     attend::<_, _, O, _, SHAPED, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE>(
         block,

@@ -9,7 +9,7 @@ use tilepipe::{
     TensorMap, TensorMut, TensorTile, bf16, f16, kernel, math,
 };
 
-use super::{Across, Along, Layout, Tile, copy_factors, steps};
+use super::{Across, Along, Layout, SHORT, Tile, copy_factors, steps};
 
 /// What is computed of each element at last.
 pub trait Activation: 'static {
@@ -115,6 +115,9 @@ pub fn gemm_fused<
 {
     let (stages, vectors, outputs) = shared.split();
     let places = out.tile_places(&block);
+    if steps(&a) <= SHORT {
+        block.launch_dependents();
+    }
     let ([alpha, least], [for_columns, for_rows]) = (factors, masks);
     block
         .partition::<WarpRoles3<32, 96, 256>>()
@@ -190,6 +193,9 @@ pub fn gemm_fused_with_matrix<
 {
     let (stages, added, outputs) = shared.split();
     let places = out.tile_places(&block);
+    if steps(&a) <= SHORT {
+        block.launch_dependents();
+    }
     let ([alpha, beta, least], [for_columns, for_rows]) = (factors, masks);
     block
         .partition::<WarpRoles3<32, 96, 256>>()

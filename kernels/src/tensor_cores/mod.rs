@@ -154,6 +154,10 @@ pub fn gemm<
     product::<T, A, B, _, _, _, _, _>(block, a, b, out, shared, |_, sums| sums);
 }
 
+/// Products of so many stages at most let the next kernel start early. Longer ones lose more by
+/// blocks in another order than they gain.
+const SHORT: usize = 32;
+
 /// The body of a product's kernel: writes `finish(place, sums)` for each two elements side by
 /// side, of which the first one's column is even.
 ///
@@ -182,6 +186,9 @@ pub fn product<
 {
     let (stages, outputs) = shared.split();
     let places = out.tile_places(&block);
+    if steps(&a) <= SHORT {
+        block.launch_dependents();
+    }
     block
         .partition::<WarpRoles3<32, 96, 256>>()
         .pipeline_between(Role0, Role2, stages)

@@ -44,6 +44,8 @@ pub fn gemm_parts<T: OperandElement, A: Layout, B: Layout>(
     Tile<T, A, ROWS>: Operand<Element = T>,
     Tile<T, B, COLUMNS>: Operand<Element = T>,
 {
+    // What adds the parts up is small, and comes next.
+    block.launch_dependents();
     let (stages, outputs) = shared.split();
     let places = parts.tile_places(&block);
     // Rows of tiles of the product, and how many times they are in `parts`.
@@ -86,6 +88,7 @@ pub fn gemm_parts<T: OperandElement, A: Layout, B: Layout>(
 /// the sums: `out` is the product.
 #[kernel(instances(T = [bf16, f16]))]
 pub fn gemm_join<T: SumElement>(block: Block<128>, parts: Input2D<f32>, mut out: TilesMut2D<T, 1, ADDED, Runs<4>>) {
+    block.launch_dependents();
     let below = out.height().next_multiple_of(ROWS).max(1);
     let count = parts.height() / below;
     let mut results = out.for_block(&block);
