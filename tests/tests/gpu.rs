@@ -206,6 +206,14 @@ fn a_few_products_of_small_shapes_are_those_of_plain_loops() {
     println!("{} products", products::shapes::check(&device, 24, 300, 3).unwrap());
 }
 
+/// Each of them starts before the one before it has ended.
+#[test]
+fn products_in_a_row_have_what_the_ones_before_have_written() {
+    let Some(device) = gpu() else { return };
+    let products = products::in_a_row::check(&device, &[64, 200, 1024, 1160, 4096], 100).unwrap();
+    println!("{products} products");
+}
+
 #[test]
 fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
     let Some(device) = gpu() else { return };

@@ -324,6 +324,12 @@ fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
 }
 
 #[test]
+fn products_in_a_row_have_what_the_ones_before_have_written() {
+    let device = Device::cpu(Schedule::Random { seed: 6 });
+    assert_eq!(products::in_a_row::check(&device, &[40, 136], 2).unwrap(), 2 * 3 * (2 + 3));
+}
+
+#[test]
 fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
     for schedule in [Schedule::Lazy, Schedule::Random { seed: 9 }] {
         assert_eq!(products::check_two_at_once(&Device::cpu(schedule)).unwrap(), 5);

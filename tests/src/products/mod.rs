@@ -18,6 +18,7 @@ pub mod chained;
 pub mod decoding;
 pub mod drawn;
 pub mod gradient;
+pub mod in_a_row;
 pub mod packed;
 pub mod rows;
 pub mod shapes;

@@ -32,8 +32,13 @@ static WITH_TENSOR_CORES: LazyLock<Result<BTreeMap<String, Code>, String>> =
 /// The machine code of an instance of `kernels/` or `tests/kernels/` that is built for sm_90a. To
 /// disassemble those takes seconds, so it is done once for all tests.
 pub fn code_for_sm_90a(instance: &Instance) -> &'static Code {
-    let kernels = WITH_TENSOR_CORES.as_ref().unwrap_or_else(|error| panic!("{error}"));
-    kernels.get(instance.symbol()).unwrap_or_else(|| panic!("no machine code of {} for sm_90a", instance.name()))
+    with_tensor_cores()
+        .get(instance.symbol())
+        .unwrap_or_else(|| panic!("no machine code of {} for sm_90a", instance.name()))
+}
+
+fn with_tensor_cores() -> &'static BTreeMap<String, Code> {
+    WITH_TENSOR_CORES.as_ref().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Whether it is a product by tensor cores.
@@ -129,4 +134,49 @@ fn machine_code_moves_a_vector_in_one_access() {
             }
         }
     }
+}
+
+/// The first instruction on a path from a kernel's start that is wanted, if no `last` comes before.
+fn first_before<'c>(
+    code: &'c Code,
+    wanted: impl Fn(&Instruction) -> bool,
+    last: impl Fn(&Instruction) -> bool,
+) -> Option<&'c Instruction> {
+    let blocks: Vec<_> = code.blocks().collect();
+    let (mut seen, mut todo) = (BTreeSet::new(), vec![0]);
+    while let Some(number) = todo.pop() {
+        let Some((instructions, following)) = blocks.get(number).filter(|_| seen.insert(number)) else { continue };
+        match instructions.iter().find(|one| wanted(one) || last(one)) {
+            Some(one) if wanted(one) => return Some(one),
+            Some(_) => {}
+            None => todo.extend(following.iter().copied()),
+        }
+    }
+    None
+}
+
+#[test]
+fn machine_code_waits_for_the_kernel_before_before_it_touches_memory() {
+    // `griddepcontrol.wait`.
+    let waits = |one: &Instruction| one.is("ACQBULK");
+    let touches = |one: &Instruction| {
+        let is_report = one.has("STRONG") && one.has("SYS");
+        let begins = ["LDG", "STG", "ATOM", "RED", "LDGSTS", "UTMA", "UBLKCP", "UBLKRED", "CCTL"];
+        !is_report && (begins.iter().any(|name| one.opcode.starts_with(name)) && !one.opcode.starts_with("ATOMS"))
+            || ["LD", "ST"].iter().any(|name| one.is(name))
+    };
+    let mut waiting = 0;
+    for (name, code) in machine_code().iter().chain(with_tensor_cores()) {
+        if !code.instructions().any(waits) {
+            // Without a wait it is a kernel for all GPUs, which have no such copies.
+            let newer =
+                code.instructions().find(|one| one.opcode.starts_with("UTMA") || one.opcode.starts_with("UBLK"));
+            assert_eq!(newer, None, "{name} does not wait");
+            continue;
+        }
+        assert_eq!(first_before(code, touches, waits), None, "{name}");
+        assert!(first_before(code, waits, |one| one.is("EXIT") && one.guard.is_none()).is_some(), "{name}");
+        waiting += 1;
+    }
+    assert!(waiting > 300, "{waiting}");
 }

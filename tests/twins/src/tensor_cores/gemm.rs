@@ -37,6 +37,8 @@ const WARPGROUP: u32 = 128;
 /// Rows of a tile, and elements along K of a stage.
 const ROWS: u32 = 128;
 const DEEP: u32 = 64;
+/// Products of so many stages at most let the next kernel start early.
+const SHORT: u32 = 32;
 /// Rows of tiles that are walked down before the next column.
 const GROUP: u32 = 8;
 /// Rows and columns that a warpgroup stores at once, and their bytes.
@@ -186,6 +188,10 @@ unsafe fn gemm<W: Width>(a: *const RawTensor, b: *const RawTensor, out: *const R
     let tiles = Tiles { down: rows.div_ceil(ROWS), across: columns.div_ceil(W::COLUMNS) };
     let (all, steps) = (tiles.down * tiles.across, deep.div_ceil(DEEP));
     let (first, stride) = (block_index() as u32, grid_blocks() as u32);
+    if steps <= SHORT {
+        // SAFETY: the builder makes the next kernel wait.
+        unsafe { asm!("griddepcontrol.launch_dependents;", options(nostack)) };
+    }
     if rank == 0 {
         for stage in 0..W::STAGES {
             // SAFETY: two words for each stage behind the output stages.
