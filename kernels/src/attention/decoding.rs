@@ -71,8 +71,6 @@ pub fn attention_decoding<
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
-    // What joins the parts is small, and comes next.
-    block.launch_dependents();
     let ((query_stages, key_stages), (value_stages, outputs)) = {
         let (first, second) = shared.split();
         (first.split(), second.split())

@@ -44,8 +44,6 @@ pub fn gemm_parts<T: OperandElement, A: Layout, B: Layout>(
     Tile<T, A, ROWS>: Operand<Element = T>,
     Tile<T, B, COLUMNS>: Operand<Element = T>,
 {
-    // What adds the parts up is small, and comes next.
-    block.launch_dependents();
     let (stages, outputs) = shared.split();
     let places = parts.tile_places(&block);
     // Rows of tiles of the product, and how many times they are in `parts`.

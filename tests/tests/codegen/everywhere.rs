@@ -137,10 +137,12 @@ fn the_ptx_is_of_version_7_1_for_sm_80_with_constants_of_7_7_and_with_the_copy_e
         assert!(!images.is_empty(), "{module:?}");
         for image in images {
             let needs_sm_90 = ["cp.async.bulk.", "fence.proxy.", ".expect_tx"].iter().any(|part| image.contains(part));
+            let starts_others = image.contains("griddepcontrol.launch_dependents");
             let has_constants = with_constants.iter().any(|instance| image.contains(instance.symbol()));
             let expected = match (needs_sm_90, has_constants) {
                 (true, _) if image.contains("wgmma.") => ["8.0", ".target sm_90a"],
                 (true, _) => ["8.0", ".target sm_90"],
+                (false, _) if starts_others => ["7.8", ".target sm_90"],
                 (false, true) => ["7.7", ".target sm_80"],
                 (false, false) => ["7.1", ".target sm_80"],
             };
