@@ -73,8 +73,10 @@ const OWN_MEMORY: [&str; 4] = ["shared", "shared::cta", "local", "param"];
 
 /// The module, for an architecture, with kernels that wait; none if it is to be used as it is.
 pub(crate) fn waiting(module: &str, architecture: &Architecture) -> Option<String> {
-    // A kernel that already waits knows what it does.
-    if !architecture.has_dependent_launches() || module.contains("griddepcontrol.wait") {
+    // A kernel that already waits knows what it does, and a comment that goes over lines, which LLVM
+    // does not write, is not read.
+    let is_left = ["griddepcontrol.wait", "/*"].iter().any(|part| module.contains(part));
+    if is_left || !architecture.has_dependent_launches() {
         return None;
     }
     let lines: Vec<&str> = module.lines().collect();
@@ -336,6 +338,7 @@ mod tests {
         assert!(on(&module(&body), "sm_100").is_some());
         assert_eq!(on(&module(&body), "sm_89"), None);
         assert_eq!(on(&module(&["\tgriddepcontrol.wait;\n", &body].concat()), "sm_90"), None);
+        assert_eq!(on(&module(&["/* ", BARRIER, "*/", BARRIER, LOAD].concat()), "sm_90"), None);
         assert_eq!(on(".version 7.8\n.target sm_90\n", "sm_90"), None, "no kernels");
     }
 }

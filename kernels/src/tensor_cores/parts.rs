@@ -86,7 +86,6 @@ pub fn gemm_parts<T: OperandElement, A: Layout, B: Layout>(
 /// the sums: `out` is the product.
 #[kernel(instances(T = [bf16, f16]))]
 pub fn gemm_join<T: SumElement>(block: Block<128>, parts: Input2D<f32>, mut out: TilesMut2D<T, 1, ADDED, Runs<4>>) {
-    block.launch_dependents();
     let below = out.height().next_multiple_of(ROWS).max(1);
     let count = parts.height() / below;
     let mut results = out.for_block(&block);

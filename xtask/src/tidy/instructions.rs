@@ -35,6 +35,7 @@ const ALLOWED: &[(&str, &str, &str, &str)] = &[
     ("build/src", "contract", SPACE, "a kernel's contract becomes a constant in the module"),
     ("build/src", "convergent", INTRINSIC, "intrinsics carry their own marks"),
     ("build/src", "convergent", SPACE, "the type of a call may have one"),
+    ("build/src", "dependent", INSTRUCTION, "where a kernel waits depends on its instructions (docs/decisions/96)"),
     ("build/src", "ends", INSTRUCTION, "those that end a last partition are left out (docs/decisions/65)"),
     ("build/src", "entry", INTRINSIC, "entry points may call those that the compiler puts in"),
     ("build/src", "module", SPACE, "a type of the IR may have one"),
@@ -48,7 +49,7 @@ const ALLOWED: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// What texts name instructions, intrinsics and address spaces by.
-const WORDS: [(&str, &str); 12] = [
+const WORDS: [(&str, &str); 13] = [
     ("llvm.", INTRINSIC),
     ("addrspace", SPACE),
     ("cp.async", INSTRUCTION),
@@ -58,6 +59,7 @@ const WORDS: [(&str, &str); 12] = [
     ("barrier.sync", INSTRUCTION),
     ("shfl.", INSTRUCTION),
     ("vote.", INSTRUCTION),
+    ("griddepcontrol.", INSTRUCTION),
     ("ld.global", INSTRUCTION),
     ("st.global", INSTRUCTION),
     ("%tid", INSTRUCTION),
