@@ -131,10 +131,10 @@ pub fn blocks(device: &Device, grid: Grid, instance: &Instance, arguments: &[Arg
 ///    parameter's element type, and a constant's bytes are a value of its type. The memory stays
 ///    until the launch is done, and so does every replay of a graph that captured it. So does the
 ///    device, if it is one of `Device::from_cudarc`.
-/// 2. Nothing else writes the inputs or uses the outputs while the kernel runs, but work before it in
-///    the stream, whose end it waits for.
-/// 3. A kernel that somebody else launched into the stream as a dependent one (programmatic dependent
-///    launch) waits for the one before it before it ends.
+/// 2. Nothing else writes the inputs or uses the outputs while the kernel runs, but work before it
+///    in the stream, whose end it waits for.
+/// 3. A kernel that somebody else launched into the stream as a dependent one (programmatic
+///    dependent launch) waits for the one before it before it ends.
 pub unsafe fn launch(
     device: &Device,
     stream: *mut c_void,

@@ -260,8 +260,8 @@ impl Launch<'_, '_> {
                 let views = views.map(Argument::View);
                 // SAFETY: (0) the stream is of the device's context; (1) the ring's memory is of
                 // that context, has random ints in all inputs, and stays until the launch is done,
-                // as freeing it waits; (2) all that uses the ring is in this one stream; (3) no peer
-                // starts early.
+                // as freeing it waits; (2) all that uses the ring is in this one stream; (3) no
+                // peer starts early.
                 unsafe { foreign::launch(self.device, stream.raw().cast(), grid, instance, &views) }?;
                 Ok(())
             }

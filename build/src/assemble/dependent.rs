@@ -2,8 +2,8 @@
 //! stream has ended, and waits for that one's end where it first touches memory of the GPU.
 //!
 //! The host makes a launch of such a kernel a dependent one. Then its blocks start as soon as all
-//! blocks of the kernel before have ended, or have let it start (`Block::launch_dependents`). What a
-//! kernel does before it reads or writes global memory, such as to make its mbarriers, and the
+//! blocks of the kernel before have ended, or have let it start (`Block::launch_dependents`). What
+//! a kernel does before it reads or writes global memory, such as to make its mbarriers, and the
 //! launch itself no longer add to the time of both (docs/decisions/96). One instruction does it, in
 //! each thread of each block:
 //!
@@ -73,8 +73,8 @@ const OWN_MEMORY: [&str; 4] = ["shared", "shared::cta", "local", "param"];
 
 /// The module, for an architecture, with kernels that wait; none if it is to be used as it is.
 pub(crate) fn waiting(module: &str, architecture: &Architecture) -> Option<String> {
-    // A kernel that already waits knows what it does, and a comment that goes over lines, which LLVM
-    // does not write, is not read.
+    // A kernel that already waits knows what it does, and a comment that goes over lines, which
+    // LLVM does not write, is not read.
     let is_left = ["griddepcontrol.wait", "/*"].iter().any(|part| module.contains(part));
     if is_left || !architecture.has_dependent_launches() {
         return None;

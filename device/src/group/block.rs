@@ -104,11 +104,11 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     ///
     /// It changes no result: a kernel for sm_90 and newer waits for the end of the one before it,
     /// whose writes it sees then, before it touches global memory. So what the next kernel does up
-    /// to there, and its start, take no time of their own: about a microsecond on an H200. That pays
-    /// in kernels of up to some 25 microseconds whose successors have as many blocks. Otherwise it
-    /// may cost more: the next kernel's blocks get multiprocessors as these come free, so neighbours,
-    /// which often read the same rows, no longer run side by side, and a few small blocks may all
-    /// share the multiprocessors that have nothing to do.
+    /// to there, and its start, take no time of their own: about a microsecond on an H200. That
+    /// pays in kernels of up to some 25 microseconds whose successors have as many blocks.
+    /// Otherwise it may cost more: the next kernel's blocks get multiprocessors as these come free,
+    /// so neighbours, which often read the same rows, no longer run side by side, and a few small
+    /// blocks may all share the multiprocessors that have nothing to do.
     ///
     /// A kernel that does not say so lets the next one start when all its blocks have ended, which
     /// saves a third of that time. On the CPU nothing happens.

@@ -43,7 +43,7 @@
 //! | `store_shared_row` | `st.shared.v4` | sm_80 | thread |
 //! | `store_matrices` | `bar.warp.sync`, `stmatrix.m8n8.x4` | sm_90 | warp |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
-//! | `load_input`, `load_input_row` | `ld.global.nc`, `ld.global` where the kernel waits for another | sm_80 | thread |
+//! | `load_input`, `load_input_row` | `ld.global.nc` (or plain: decision 96) | sm_80 | thread |
 //! | `reduce_global` | `red.global` | sm_80 | thread |
 //! | `reduce_shared` | `atom.shared`, whose result nobody takes | sm_80 | thread |
 //! | `bins_read` | nothing; for the model | | block or role |

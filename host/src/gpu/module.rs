@@ -494,9 +494,9 @@ unsafe fn start(
             numAttrs: 1,
         };
         // SAFETY: as below; the driver reads the configuration and its attribute before it returns.
-        // The kernel waits for the one before it before it touches memory (`Function::waits`), which
-        // has waited as well or was no dependent launch: so it waits for all work of the stream, and
-        // the memory is in order as it is without.
+        // The kernel waits for the one before it before it touches memory (`Function::waits`),
+        // which has waited as well or was no dependent launch: so it waits for all work of the
+        // stream, and the memory is in order as it is without.
         return unsafe {
             context.driver.launch_kernel_with(&launch, ready.raw, parameters.as_mut_ptr(), ptr::null_mut())
         };

@@ -195,8 +195,8 @@ pub fn attention<
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
-    // Tiles of 128 queries are for short sequences, where the next kernel's start counts. With heads
-    // of 128 that see all keys its blocks in another order cost more.
+    // Tiles of 128 queries are for short sequences, where the next kernel's start counts. With
+    // heads of 128 that see all keys its blocks in another order cost more.
     if const { ROWS == 128 && (HEAD == 64 || HEAD == 128 && MASK != 0) } {
         block.launch_dependents();
     }
