@@ -2,6 +2,7 @@
 
 #![allow(clippy::too_many_arguments, reason = "as many as there are matrices")]
 
+use core::array;
 use core::f32::consts::{LN_2, LOG2_E};
 use core::ops::Range;
 
@@ -173,6 +174,9 @@ pub fn attention_decoding<
         .run_last();
 }
 
+/// Parts that are read at once.
+const AT_ONCE: usize = 8;
+
 /// Joins what [`attention_decoding`](fn@attention_decoding) has written for the parts of the keys,
 /// in their order. `out` has a row for each query, with its heads of `head` elements side by side,
 /// and `parts` as many rows for each of them as there are parts.
@@ -199,19 +203,37 @@ pub fn attention_join<T: SumElement>(
                 return;
             }
             let of = column / (head as usize).max(1);
+            let (of_keys, of_shared) = (of / shared, of % shared);
             let logarithm = |part: usize| {
-                let row = (query * count + part) * heads_of_keys + of / shared;
-                logarithms.get(row, of % shared).unwrap_or(f32::NEG_INFINITY)
+                let row = (query * count + part) * heads_of_keys + of_keys;
+                logarithms.get(row, of_shared).unwrap_or(f32::NEG_INFINITY)
             };
+            // Several parts at once, so that their loads are under way together.
+            let several = |first: usize| -> [f32; AT_ONCE] { array::from_fn(|nth| logarithm(first + nth)) };
+            let together = count / AT_ONCE * AT_ONCE;
             let mut largest = LEAST;
-            for part in 0..count {
+            for first in (0..together).step_by(AT_ONCE) {
+                for one in &several(first) {
+                    largest = math::max(largest, *one);
+                }
+            }
+            for part in together..count {
                 largest = math::max(largest, logarithm(part));
             }
             let (mut sum, mut total) = (0.0, 0.0);
-            for part in 0..count {
-                let weight = exp2_approximate((logarithm(part) - largest) * LOG2_E);
-                let value = parts.get(query * count + part, column).unwrap_or(0.0);
-                (sum, total) = (math::fma(weight, value, sum), total + weight);
+            let value = |part: usize| parts.get(query * count + part, column).unwrap_or(0.0);
+            let weight = |logarithm: f32| exp2_approximate((logarithm - largest) * LOG2_E);
+            for first in (0..together).step_by(AT_ONCE) {
+                let (logarithms, values): (_, [f32; AT_ONCE]) =
+                    (several(first), array::from_fn(|nth| value(first + nth)));
+                for (logarithm, value) in logarithms.iter().zip(&values) {
+                    let weight = weight(*logarithm);
+                    (sum, total) = (math::fma(weight, *value, sum), total + weight);
+                }
+            }
+            for part in together..count {
+                let weight = weight(logarithm(part));
+                (sum, total) = (math::fma(weight, value(part), sum), total + weight);
             }
             tile.set(&t, T::narrowed(if total > 0.0 { sum / total } else { 0.0 }));
         });
