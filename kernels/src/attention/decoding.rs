@@ -208,32 +208,29 @@ pub fn attention_join<T: SumElement>(
                 let row = (query * count + part) * heads_of_keys + of_keys;
                 logarithms.get(row, of_shared).unwrap_or(f32::NEG_INFINITY)
             };
-            // Several parts at once, so that their loads are under way together.
-            let several = |first: usize| -> [f32; AT_ONCE] { array::from_fn(|nth| logarithm(first + nth)) };
-            let together = count / AT_ONCE * AT_ONCE;
-            let mut largest = LEAST;
-            for first in (0..together).step_by(AT_ONCE) {
-                for one in &several(first) {
+            let value = |part: usize| parts.get(query * count + part, column).unwrap_or(0.0);
+            let (mut largest, mut sum, mut total) = (LEAST, 0.0, 0.0);
+            // What was added before is scaled to the largest logarithm so far.
+            let mut add = |logarithms: &[f32], values: &[f32]| {
+                let before = largest;
+                for one in logarithms {
                     largest = math::max(largest, *one);
                 }
-            }
-            for part in together..count {
-                largest = math::max(largest, logarithm(part));
-            }
-            let (mut sum, mut total) = (0.0, 0.0);
-            let value = |part: usize| parts.get(query * count + part, column).unwrap_or(0.0);
-            let weight = |logarithm: f32| exp2_approximate((logarithm - largest) * LOG2_E);
-            for first in (0..together).step_by(AT_ONCE) {
-                let (logarithms, values): (_, [f32; AT_ONCE]) =
-                    (several(first), array::from_fn(|nth| value(first + nth)));
-                for (logarithm, value) in logarithms.iter().zip(&values) {
+                let weight = |logarithm: f32| exp2_approximate((logarithm - largest) * LOG2_E);
+                (sum, total) = (sum * weight(before), total * weight(before));
+                for (logarithm, value) in logarithms.iter().zip(values) {
                     let weight = weight(*logarithm);
                     (sum, total) = (math::fma(weight, *value, sum), total + weight);
                 }
+            };
+            // Several parts at once, so that their loads are under way together.
+            let together = count / AT_ONCE * AT_ONCE;
+            for first in (0..together).step_by(AT_ONCE) {
+                let logarithms: [f32; AT_ONCE] = array::from_fn(|nth| logarithm(first + nth));
+                add(&logarithms, &array::from_fn::<_, AT_ONCE, _>(|nth| value(first + nth)));
             }
             for part in together..count {
-                let weight = weight(logarithm(part));
-                (sum, total) = (math::fma(weight, value(part), sum), total + weight);
+                add(&[logarithm(part)], &[value(part)]);
             }
             tile.set(&t, T::narrowed(if total > 0.0 { sum / total } else { 0.0 }));
         });
