@@ -137,11 +137,11 @@ fn machine_code_moves_a_vector_in_one_access() {
 }
 
 /// The first instruction on a path from a kernel's start that is wanted, if no `last` comes before.
-fn first_before<'c>(
-    code: &'c Code,
+fn first_before(
+    code: &Code,
     wanted: impl Fn(&Instruction) -> bool,
     last: impl Fn(&Instruction) -> bool,
-) -> Option<&'c Instruction> {
+) -> Option<&Instruction> {
     let blocks: Vec<_> = code.blocks().collect();
     let (mut seen, mut todo) = (BTreeSet::new(), vec![0]);
     while let Some(number) = todo.pop() {
