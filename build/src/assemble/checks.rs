@@ -25,7 +25,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use super::lines::{PURE, code, is_entry, parts};
+use super::lines::{ARITHMETIC, PURE, code, is_entry, parts};
 
 #[cfg(test)]
 mod tests;
@@ -40,9 +40,6 @@ const REPORTS: [&str; 2] = ["8tilepipe5fault3gpu6report", "8tilepipe5fault3gpu4f
 
 /// An entry with more checks than this is left as it is, for the size of its code.
 const MOST: usize = 32;
-
-/// The first words of more instructions whose results follow from their operands alone.
-const UNIFORM: [&str; 10] = ["min", "max", "rem", "div", "neg", "not", "abs", "bfe", "popc", "clz"];
 
 /// What differs from thread to thread.
 const THREADS_OWN: [&str; 4] = ["%tid.x", "%laneid", "%warpid", "%clock"];
@@ -357,7 +354,7 @@ fn of_threads(codes: &[String]) -> HashSet<&str> {
         let (to, mut from) = (registers(to), registers(from));
         from.extend(Some(guard).filter(|guard| !guard.is_empty()));
         let first = opcode.split('.').next().unwrap_or_default();
-        let is_number = PURE.contains(&first) || opcode.starts_with("ld.param") || UNIFORM.contains(&first);
+        let is_number = PURE.contains(&first) || opcode.starts_with("ld.param") || ARITHMETIC.contains(&first);
         if !is_number || from.iter().any(|register| THREADS_OWN.contains(register)) {
             found.extend(to);
         } else {

@@ -32,7 +32,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::flow::{Next, Statement, statements};
-use super::lines::{PURE, code, is_entry, parts};
+use super::lines::{ARITHMETIC, PURE, code, is_entry, parts};
 use crate::architecture::Architecture;
 
 /// What a kernel does before its first access.
@@ -43,27 +43,8 @@ const PREFIX: &str = "__tilepipe_dependent__";
 const BARRIERS: [&str; 2] = ["bar.sync", "barrier.sync"];
 
 /// The first words of instructions that touch no memory, beside those that compute numbers.
-const WITHOUT_MEMORY: [&str; 19] = [
-    "griddepcontrol",
-    "min",
-    "max",
-    "rem",
-    "div",
-    "neg",
-    "not",
-    "abs",
-    "bfe",
-    "prmt",
-    "popc",
-    "clz",
-    "bar",
-    "barrier",
-    "fence",
-    "vote",
-    "elect",
-    "setmaxnreg",
-    "bra",
-];
+const WITHOUT_MEMORY: [&str; 9] =
+    ["griddepcontrol", "prmt", "bar", "barrier", "fence", "vote", "elect", "setmaxnreg", "bra"];
 
 /// What the symbols of functions have that write to the panic record.
 const REPORTS: &str = "8tilepipe5fault";
@@ -157,7 +138,7 @@ fn reached(statements: &[Statement<'_>], doomed: &[bool], first: usize, last: Op
 /// The instructions from which every path ends in a trap or in a report of a panic.
 fn doomed(statements: &[Statement<'_>], reports: &HashSet<&str>) -> Vec<bool> {
     let ends = |statement: &Statement<'_>| {
-        let is_report = statement.opcode.starts_with("call") && reports.contains(statement.operand.unwrap_or_default());
+        let is_report = statement.opcode.starts_with("call") && reports.contains(statement.operand());
         !statement.predicated && (statement.opcode == "trap" || is_report)
     };
     let mut doomed: Vec<bool> = statements.iter().map(ends).collect();
@@ -185,7 +166,7 @@ fn may_touch_memory(statement: &Statement<'_>) -> bool {
         // A directive.
         "" | "ret" | "exit" => false,
         "mbarrier" | "ld" | "st" | "atom" | "red" => !words.any(|word| OWN_MEMORY.contains(&word)),
-        _ => !PURE.contains(&first) && !WITHOUT_MEMORY.contains(&first),
+        _ => ![&PURE[..], &ARITHMETIC, &WITHOUT_MEMORY].iter().any(|words| words.contains(&first)),
     }
 }
 

@@ -25,14 +25,17 @@ pub(super) struct Statement<'m> {
     /// Whether it may be skipped.
     pub predicated: bool,
     pub opcode: &'m str,
-    /// What stands behind the opcode, up to the first comma or space.
-    pub operand: Option<&'m str>,
     /// All that stands behind the opcode.
     pub operands: &'m str,
     pub next: Next,
 }
 
-impl Statement<'_> {
+impl<'m> Statement<'m> {
+    /// What stands behind the opcode, up to the first comma or space.
+    pub(super) fn operand(&self) -> &'m str {
+        word(self.operands)
+    }
+
     /// The instructions that may come behind this one, which has this number.
     pub(super) fn following(&self, number: usize) -> impl Iterator<Item = usize> {
         let next = match self.next {
@@ -102,17 +105,20 @@ fn end_of_part(text: &str) -> usize {
 
 /// An instruction, and the label that it jumps to.
 fn statement(line: usize, text: &str) -> (Statement<'_>, Option<&str>) {
-    let word = |text: &'_ str| text.find([' ', '\t', ',']).unwrap_or(text.len());
     let predicated = text.starts_with('@');
-    let text = if predicated { text[word(text)..].trim_start() } else { text };
-    let (opcode, operands) = text.split_at(word(text));
-    let operands = operands.trim_start();
-    let operand = Some(&operands[..word(operands)]).filter(|operand| !operand.is_empty());
+    let text = if predicated { text[word(text).len()..].trim_start() } else { text };
+    let opcode = word(text);
+    let operands = text[opcode.len()..].trim_start();
     let (next, target) = match opcode {
         "ret" | "exit" | "trap" => (Next::End, None),
-        "bra" | "bra.uni" => (Next::Unknown, operand),
+        "bra" | "bra.uni" => (Next::Unknown, Some(word(operands))),
         _ if opcode.starts_with("brx") => (Next::Unknown, None),
         _ => (Next::Behind, None),
     };
-    (Statement { line, alone: true, predicated, opcode, operand, operands, next }, target)
+    (Statement { line, alone: true, predicated, opcode, operands, next }, target)
+}
+
+/// A text up to its first comma or space.
+fn word(text: &str) -> &str {
+    text.split([' ', '\t', ',']).next().unwrap_or_default()
 }

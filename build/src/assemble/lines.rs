@@ -4,6 +4,9 @@
 pub(super) const PURE: [&str; 14] =
     ["mov", "cvt", "cvta", "add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "setp", "selp"];
 
+/// Those of more instructions whose results follow from their operands alone.
+pub(super) const ARITHMETIC: [&str; 10] = ["min", "max", "rem", "div", "neg", "not", "abs", "bfe", "popc", "clz"];
+
 /// The lines of a module in parts: what comes before its functions, and each of these.
 pub(super) fn parts<'l, 'm>(lines: &'l [&'m str]) -> impl Iterator<Item = &'l [&'m str]> {
     let begins = |line: &&str| line.contains(".entry ") || line.starts_with(".func") || line.contains(" .func ");

@@ -129,10 +129,9 @@ fn settled_waits(statements: &[Statement<'_>]) -> HashSet<usize> {
 
 /// What an instruction does to copies that are under way; none where that is not known.
 fn action(statement: &Statement<'_>) -> Option<Action> {
-    let groups = || statement.operand.and_then(|groups| groups.parse().ok()).map(Action::Wait);
     match statement.opcode {
         "cp.async.commit_group" => Some(Action::Commit),
-        "cp.async.wait_group" => groups(),
+        "cp.async.wait_group" => statement.operand().parse().ok().map(Action::Wait),
         WAIT_ALL => Some(Action::WaitAll),
         opcode if opcode.starts_with("cp.async.bulk") => Some(Action::Nothing),
         // Copies, and arrivals that follow them.
