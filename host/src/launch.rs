@@ -27,9 +27,9 @@ use crate::stream::Stream;
 /// way, on the CPU when all blocks are done. Buffers may be dropped or used again at once: what
 /// conflicts waits.
 ///
-/// Kernels in a stream follow each other without a gap: one for sm_90 or newer starts while the one
-/// before it ends, and waits for that end before it touches memory of the GPU (CUDA: programmatic
-/// dependent launch, from the driver of CUDA 12.3 on).
+/// A kernel for sm_90 or newer starts while the one before it in the stream ends, and waits for
+/// that end before it touches memory of the GPU (CUDA: programmatic dependent launch, from the
+/// driver of CUDA 12.3 on).
 ///
 /// The instance is one that `#[kernel]` made from the kernel's own function. On a GPU the first
 /// launch of an instance compares its contract with that of the entry in the loaded
