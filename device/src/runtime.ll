@@ -648,11 +648,10 @@ define i32 @tilepipe_mbarrier_wait_unless(i32 %address, i32 %parity, i32 %place,
 
 look:
   %word = call i32 asm sideeffect "{\0A\09.reg .b32 place;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $1;\0A\09atom.relaxed.cta.shared.or.b32 $0, [place], 0;\0A\09}", "=r,r"(i32 %place)
-  %read = and i32 %word, 2147483647
   %twice = shl i32 %stage, 1
   %both = add i32 %twice, %parity
   %mark = add i32 %both, 1
-  %is = icmp eq i32 %read, %mark
+  %is = icmp eq i32 %word, %mark
   %any = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %is)
   br i1 %any, label %left, label %again, !prof !1002
 
@@ -672,7 +671,7 @@ came:
 ; The same in one instruction for LLVM, which peels no loop that has one in it. The first thread of
 ; the warp reads the word.
 define i32 @tilepipe_mbarrier_wait_unless_in_one(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
-  %marked = call i32 asm sideeffect "{\0A\09.reg .pred complete, all, marked, any;\0A\09.reg .pred first;\0A\09.reg .b32 word, mark, place, lane;\0A\09mov.b32 $0, 0;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@all bra tilepipe_over;\0A\09tilepipe_look:\0A\09mov.u32 lane, %laneid;\0A\09setp.eq.u32 first, lane, 0;\0A\09mov.b32 word, 0;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $3;\0A\09@first atom.relaxed.cta.shared.or.b32 word, [place], 0;\0A\09and.b32 word, word, 0x7fffffff;\0A\09mad.lo.u32 mark, $4, 2, $2;\0A\09add.u32 mark, mark, 1;\0A\09setp.eq.u32 marked, word, mark;\0A\09vote.sync.any.pred any, marked, 0xffffffff;\0A\09selp.b32 $0, 1, 0, any;\0A\09@any bra tilepipe_over;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@!all bra tilepipe_look;\0A\09tilepipe_over:\0A\09}", "=&r,r,r,r,r,~{memory}"(i32 %address, i32 %parity, i32 %place, i32 %stage) convergent
+  %marked = call i32 asm sideeffect "{\0A\09.reg .pred complete, all, marked, any;\0A\09.reg .pred first;\0A\09.reg .b32 word, mark, place, lane;\0A\09mov.b32 $0, 0;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@all bra tilepipe_over;\0A\09tilepipe_look:\0A\09mov.u32 lane, %laneid;\0A\09setp.eq.u32 first, lane, 0;\0A\09mov.b32 word, 0;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $3;\0A\09@first atom.relaxed.cta.shared.or.b32 word, [place], 0;\0A\09mad.lo.u32 mark, $4, 2, $2;\0A\09add.u32 mark, mark, 1;\0A\09setp.eq.u32 marked, word, mark;\0A\09vote.sync.any.pred any, marked, 0xffffffff;\0A\09selp.b32 $0, 1, 0, any;\0A\09@any bra tilepipe_over;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@!all bra tilepipe_look;\0A\09tilepipe_over:\0A\09}", "=&r,r,r,r,r,~{memory}"(i32 %address, i32 %parity, i32 %place, i32 %stage) convergent
   ret i32 %marked
 }
 

@@ -86,8 +86,8 @@ fn is_nothing(code: &str, labels: &HashSet<String>) -> bool {
     let words: Vec<&str> = code.split(' ').filter(|word| !word.is_empty()).collect();
     let own = if words.first().is_some_and(|word| word.starts_with('@')) { &words[1..] } else { &words };
     match own {
-        // Each thread's own copies; it stays.
-        [] | ["cp.async.wait_all;"] => true,
+        // Each thread's own copies and stores; it stays.
+        [] | ["cp.async.wait_all;"] | ["cp.async.bulk.wait_group.read", "0;"] => true,
         ["bra" | "bra.uni", target] => target.strip_suffix(';').is_some_and(|target| labels.contains(target)),
         [opcode, ..] => PURE.contains(&opcode.split('.').next().unwrap_or_default()),
     }
@@ -150,6 +150,13 @@ $L__BB0_63:                             // %v.151
 ",
         );
         assert_eq!(without_last_joins(&module(PARTITION)), Some(expected));
+    }
+
+    #[test]
+    fn what_ends_a_partition_goes_before_the_wait_for_stores() {
+        let stores = "\t// begin inline asm\n\tcp.async.bulk.wait_group.read 0;\n\t// end inline asm\n";
+        let without = without_last_joins(&module(&[PARTITION, stores].concat())).expect("it goes");
+        assert!(without.contains(stores) && !without.contains("barrier.sync"), "{without}");
     }
 
     #[test]

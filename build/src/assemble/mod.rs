@@ -6,6 +6,7 @@ mod ends;
 mod flow;
 pub(crate) mod kept;
 mod lines;
+mod marked;
 pub(crate) mod ptxas;
 mod settled;
 pub(crate) mod specialise;
@@ -149,7 +150,7 @@ impl Assembly<'_> {
         let least = target.least_ptx_version().max(part.needs.ptx);
         let version = format!("-mattr=+ptx{}", self.ptx_version.map_or(least, |wanted| wanted.max(part.needs.ptx)));
         let key = self.key(
-            "ptx without last joins, hints and settled waits, with checks in line and dependent kernels",
+            "ptx without last joins, of stores too, hints and settled waits, with checks in line, marks led out and dependent kernels",
             &[NO_PARTIAL_REDUNDANCY, &cpu, &version, ir],
         );
         let kept = self.store.get(key, || {
@@ -159,6 +160,7 @@ impl Assembly<'_> {
             let ptx = ends::without_last_joins(&ptx).unwrap_or(ptx);
             let ptx = settled::without_settled_waits(&ptx).unwrap_or(ptx);
             let ptx = checks::in_line(&ptx).unwrap_or(ptx);
+            let ptx = marked::led_out(&ptx).unwrap_or(ptx);
             let ptx = specialise::text(&ptx, target).unwrap_or(ptx);
             Ok(dependent::waiting(&ptx, target).unwrap_or(ptx).into_bytes())
         });

@@ -103,11 +103,21 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     }
 
     #[inline(always)]
-    fn mark(&self, stage: u32, parity: u32, kept: bool) {
+    fn mark(&self, stage: u32, parity: u32) {
         // What the producers get with the phase of one parity they pass with that of the other.
         let phase = self.memory.handed_by(0, stage, parity ^ 1);
         // SAFETY: the word lies in the pipeline's memory, and the producers alone write it.
-        isa::for_first_member(self.producers, || unsafe { isa::mark_phase(phase, kept) });
+        isa::for_first_member(self.producers, || unsafe { isa::mark_phase(phase) });
+    }
+
+    #[inline(always)]
+    fn say_left(&self) {}
+
+    #[inline(always)]
+    fn land_kept(&self, stage: u32, parity: u32) {
+        // SAFETY: all producers leave, at role level, once. The stage was marked with the phase of
+        // the other parity (`mark`), so nobody has arrived there.
+        unsafe { self.memory.land_kept(stage, parity ^ 1) };
     }
 
     #[inline(always)]
@@ -202,12 +212,21 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     }
 
     #[inline(always)]
-    fn mark(&self, stage: u32, parity: u32, kept: bool) {
+    fn mark(&self, stage: u32, parity: u32) {
         // What the consumers get with a phase they pass with that of the same parity.
         let phase = self.0.handed_by(1, stage, parity);
         // SAFETY: the word lies in the pipeline's memory, and the consumers alone write it.
-        isa::for_first_member(K::CONSUMERS, || unsafe { isa::mark_phase(phase, kept) });
+        isa::for_first_member(K::CONSUMERS, || unsafe { isa::mark_phase(phase) });
     }
+
+    #[inline(always)]
+    fn say_left(&self) {
+        // SAFETY: all consumers leave, at role level, once.
+        unsafe { self.0.say_left() };
+    }
+
+    #[inline(always)]
+    fn land_kept(&self, _: u32, _: u32) {}
 
     #[inline(always)]
     fn is_closed(&self, stage: u32) -> bool {

@@ -15,8 +15,17 @@ use crate::stage::presence::Presence;
 
 /// Bytes of the barriers and words of a pipeline of this number of stages: two barriers and three
 /// words per stage, and a barrier and two words per end.
+///
+/// A single stage has too few words for what a pipeline of products has there
+/// ([`Memory::LEFT`](Memory)).
 pub(crate) const fn control_bytes(stages: usize) -> usize {
-    (stages * (2 * 8 + 3 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16)
+    (stages * (2 * 8 + 3 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16) + if stages == 1 { 16 } else { 0 }
+}
+
+/// Bytes of the words by which ends leave: two per stage. In a pipeline of products there are two
+/// in all, and a barrier behind them.
+const fn closed_bytes(stages: usize) -> usize {
+    2 * 4 * if stages == 1 { 2 } else { stages }
 }
 
 /// The memory of a pipeline between two groups.
@@ -49,7 +58,10 @@ impl<K: Handover> Memory<K> {
     const EMPTY: usize = Self::FULL + 8 * K::COUNT;
     const AGREE: usize = Self::EMPTY + 8 * K::COUNT;
     const CLOSED: usize = Self::AGREE + 2 * 8;
-    const PRESENT: usize = Self::CLOSED + 2 * 4 * K::COUNT;
+    /// Where consumers of operand tiles arrive when they have left, and producers with copies on
+    /// their way: behind both ends' marks.
+    const LEFT: usize = Self::CLOSED + 2 * 4;
+    const PRESENT: usize = Self::CLOSED + closed_bytes(K::COUNT);
     const DECISIONS: usize = Self::PRESENT + 4 * K::COUNT;
 
     /// Whether the word that says whether there is a tile has an arrival of its own after it. (An
@@ -87,6 +99,10 @@ impl<K: Handover> Memory<K> {
 
     /// Whether tensor cores alone read the stages.
     pub(crate) const OF_PRODUCTS: bool = !<K::Contents as Contents>::READ_BY_THREADS;
+
+    /// Whether producers that leave may have copies on their way which nobody waits for: those into
+    /// a stage that they have and do not pass, of which a mark says so.
+    const MAY_KEEP: bool = Self::OF_PRODUCTS && CompletionOf::<K::Engine>::BY_BYTES;
 
     /// Whether threads read the stages. Refuses, at compile time, consumers that can't multiply.
     pub(super) const READ_BY_THREADS: bool = {
@@ -156,11 +172,17 @@ impl<K: Handover> Memory<K> {
     /// Called by one thread; the others use the memory only after a barrier of the block.
     #[inline(always)]
     pub(crate) unsafe fn init(self, producers: Members) {
-        for stage in 0..K::COUNT as u32 {
+        for stage in 0..if Self::OF_PRODUCTS { 1 } else { K::COUNT as u32 } {
             for end in 0..2 {
                 // SAFETY: the word lies in the pipeline's memory, and nobody else uses it yet.
                 unsafe { self.closed(end, stage).write(0) };
             }
+        }
+        if Self::MAY_KEEP {
+            // SAFETY: the barrier lies in the pipeline's memory, aligned to 8, and nobody uses it
+            // yet.
+            unsafe { isa::mbarrier_init(self.left(), Self::EMPTIED + K::PRODUCERS.count as u32) };
+            isa::mbarrier_name(self.left(), "left", 1);
         }
         for (end, members) in [(0, K::PRODUCERS), (1, K::CONSUMERS)] {
             // SAFETY: the barrier lies in the pipeline's memory, aligned to 8, and nobody uses it
@@ -206,6 +228,10 @@ impl<K: Handover> Memory<K> {
         for end in 0..2 {
             // SAFETY: `init` made this one too, and the caller promises that nobody uses it.
             unsafe { isa::mbarrier_inval(self.agree(end)) };
+        }
+        if Self::MAY_KEEP {
+            // SAFETY: `init` made this one too, and the caller promises that nobody uses it.
+            unsafe { isa::mbarrier_inval(self.left()) };
         }
     }
 
@@ -333,6 +359,11 @@ impl<K: Handover> Memory<K> {
     }
 
     #[inline(always)]
+    fn left(self) -> Mbarrier {
+        self.mbarrier(Self::LEFT)
+    }
+
+    #[inline(always)]
     fn agree(self, end: u32) -> Mbarrier {
         self.mbarrier(Self::AGREE + 8 * end as usize)
     }
@@ -351,31 +382,47 @@ impl<K: Handover> Memory<K> {
         Phase { barrier, parity, word: self.closed(by, 0), place, stage }
     }
 
-    /// Waits for the copies into a stage that the producers never passed on, if they have left so.
+    /// Says that the consumers wait for no phase any more.
     ///
     /// # Safety
     ///
-    /// Called by one thread, when no other one uses the barriers any more.
+    /// All consumers make this call at role level, once.
     #[inline(always)]
-    pub(crate) unsafe fn land_kept(self) {
-        if !Self::OF_PRODUCTS || !CompletionOf::<K::Engine>::BY_BYTES {
+    pub(super) unsafe fn say_left(self) {
+        if Self::MAY_KEEP {
+            // SAFETY: the barrier counts one arrival of each of their warps. They are whole warps
+            // (`READ_BY_THREADS`), converged at role level.
+            unsafe { isa::mbarrier_arrive_warps(self.left(), K::CONSUMERS) };
+        }
+    }
+
+    /// Waits for the copies into a stage that the producers have, and have marked for this phase.
+    ///
+    /// # Safety
+    ///
+    /// All producers make this call at role level, once; nobody has arrived in the phase.
+    #[inline(always)]
+    pub(super) unsafe fn land_kept(self, stage: u32, parity: u32) {
+        if !Self::MAY_KEEP {
             return;
         }
-        // SAFETY: `init` cleared the word, and its writer has left.
-        let word = unsafe { self.closed(0, 0).read() };
-        if word & Phase::KEPT == 0 {
-            return;
-        }
-        let place = (word & !Phase::KEPT) - 1;
-        let (full, parity) = (self.full(place / 2), place % 2);
-        // SAFETY: none of the phase's arrivals has happened, and none else will.
-        unsafe { isa::mbarrier_arrive_for(full, Self::filled(K::PRODUCERS)) };
-        // SAFETY: `init` made the barrier, and a parity is 0 or 1.
-        unsafe { isa::mbarrier_wait(full, parity) };
+        // SAFETY: the barrier counts one arrival of each producer.
+        unsafe { isa::mbarrier_arrive(self.left(), K::PRODUCERS) };
+        isa::for_first_member(K::PRODUCERS, || {
+            // Consumers that still waited would take the phase for one that came, and producers
+            // that waited for the one before would miss it.
+            // SAFETY: `init` made the barrier, whose only phase has parity 0.
+            unsafe { isa::mbarrier_wait(self.left(), 0) };
+            // SAFETY: `init` made the barrier; the caller's promise for the phase.
+            unsafe { isa::mbarrier_arrive_for(self.full(stage), Self::filled(K::PRODUCERS)) };
+            // SAFETY: `init` made the barrier, and a parity is 0 or 1.
+            unsafe { isa::mbarrier_wait(self.full(stage), parity) };
+        });
     }
 
     /// The word by which the end `by` (0: the producers) says that it passed the stage as closed.
-    /// In a pipeline of products it has one word, that of stage 0, for its mark.
+    /// In a pipeline of products it has one word, that of stage 0, for its mark, and where those of
+    /// stage 1 would be there is a barrier.
     ///
     /// Each end has its own: the first thread of a role that leaves writes it while slower threads
     /// of the same role may still be asking whether the other end has left.

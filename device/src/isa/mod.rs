@@ -529,11 +529,8 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// Set in the word if copies are on their way that would arrive in this phase.
-    pub(crate) const KEPT: u32 = 1 << 31;
-
-    /// What is in the word, apart from [`KEPT`](Self::KEPT), if this phase is the first that does
-    /// not come. Zero says that all phases come.
+    /// What is in the word if this phase is the first that does not come. Zero says that all phases
+    /// come.
     #[inline(always)]
     pub(crate) fn mark(self) -> u32 {
         2 * self.stage + self.parity + 1

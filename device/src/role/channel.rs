@@ -15,9 +15,9 @@ use crate::stage::stages::{Stages, checked_bytes};
 /// The shared memory of a pipeline between two roles: its [`Stages`], and after them their
 /// barriers.
 ///
-/// 28 bytes per stage and 32 more, rounded up to 16, beside the tiles: two mbarriers of 8 bytes per
-/// stage, one for the decisions of each end, and words that say whether a stage was passed closed
-/// or empty, or does not come.
+/// 28 bytes per stage and 32 more, rounded up to 16, beside the tiles (80 of a single stage): two
+/// mbarriers of 8 bytes per stage, one for the decisions of each end, and words that say whether a
+/// stage was passed closed or empty, or does not come.
 ///
 /// CUDA: `cuda::pipeline_shared_state<cuda::thread_scope_block, COUNT>` and the buffer beside it.
 pub struct Partitioned<L>(PhantomData<L>);

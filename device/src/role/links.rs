@@ -72,14 +72,6 @@ pub trait Links: sealed::Sealed {
     #[doc(hidden)]
     const OF_PRODUCTS: bool;
 
-    /// Waits for copies into stages that were never passed on.
-    ///
-    /// # Safety
-    ///
-    /// As for `inval`.
-    #[doc(hidden)]
-    unsafe fn land_kept(&self);
-
     /// Ends the barriers.
     ///
     /// # Safety
@@ -149,6 +141,22 @@ pub trait Ends<I>: sealed::Sealed {
     /// As for `try_leave`.
     #[doc(hidden)]
     unsafe fn leave(&self, state: &mut Self::State);
+
+    /// Says of all ends that the role has left.
+    ///
+    /// # Safety
+    ///
+    /// Called in role-level code of the role `I`, once, after `leave`.
+    #[doc(hidden)]
+    unsafe fn say_left(&self, state: &Self::State);
+
+    /// Waits for copies into stages that were never passed on.
+    ///
+    /// # Safety
+    ///
+    /// Called in role-level code of the role `I`, once, after `say_left`.
+    #[doc(hidden)]
+    unsafe fn land_kept(&self, state: &Self::State);
 }
 
 mod sealed {
@@ -182,6 +190,10 @@ macro_rules! no_end {
         }
         #[inline(always)]
         unsafe fn leave(&self, (): &mut ()) {}
+        #[inline(always)]
+        unsafe fn say_left(&self, (): &()) {}
+        #[inline(always)]
+        unsafe fn land_kept(&self, (): &()) {}
     };
 }
 
@@ -191,8 +203,6 @@ impl Links for () {
     const OF_PRODUCTS: bool = false;
     #[inline(always)]
     unsafe fn init(&self) {}
-    #[inline(always)]
-    unsafe fn land_kept(&self) {}
     #[inline(always)]
     unsafe fn inval(&self) {}
     #[inline(always)]
@@ -211,12 +221,6 @@ impl<'s, K: Channel> Links for Link<'s, K> {
     unsafe fn init(&self) {
         // SAFETY: the caller's promise.
         unsafe { self.memory().init(K::From::MEMBERS) };
-    }
-
-    #[inline(always)]
-    unsafe fn land_kept(&self) {
-        // SAFETY: the caller's promise.
-        unsafe { self.memory().land_kept() };
     }
 
     #[inline(always)]
@@ -265,6 +269,16 @@ macro_rules! end {
         #[inline(always)]
         unsafe fn leave(&self, state: &mut EndState) {
             state.leave(&$barriers(self.memory()));
+        }
+
+        #[inline(always)]
+        unsafe fn say_left(&self, state: &EndState) {
+            state.say_left(&$barriers(self.memory()));
+        }
+
+        #[inline(always)]
+        unsafe fn land_kept(&self, state: &EndState) {
+            state.land_kept(&$barriers(self.memory()));
         }
     };
 }
@@ -343,14 +357,6 @@ macro_rules! tuples {
             }
 
             #[inline(always)]
-            unsafe fn land_kept(&self) {
-                $(
-                    // SAFETY: the caller's promise.
-                    unsafe { self.$number.land_kept() };
-                )*
-            }
-
-            #[inline(always)]
             unsafe fn inval(&self) {
                 $(
                     // SAFETY: the caller's promise.
@@ -406,6 +412,22 @@ macro_rules! tuples {
                 $(
                     // SAFETY: the caller's promise.
                     unsafe { self.$number.leave(&mut state.$number) };
+                )*
+            }
+
+            #[inline(always)]
+            unsafe fn say_left(&self, state: &Self::State) {
+                $(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.say_left(&state.$number) };
+                )*
+            }
+
+            #[inline(always)]
+            unsafe fn land_kept(&self, state: &Self::State) {
+                $(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.land_kept(&state.$number) };
                 )*
             }
         }

@@ -315,6 +315,10 @@ where
     }
     // SAFETY: this is after the closure, and called as often as `leave` asks.
     unsafe { links.leave(&mut state) };
+    // SAFETY: this is after that, once.
+    unsafe { links.say_left(&state) };
+    // SAFETY: this too.
+    unsafe { links.land_kept(&state) };
     // SAFETY: the caller synchronises the block next.
     unsafe { result.publish() };
     // SAFETY: as for `begin`, at the role's end.
@@ -379,8 +383,6 @@ macro_rules! complete {
                 let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
                 unsafe { isa::reconverge::<THREADS>() };
-                // SAFETY: one thread, after a barrier of the block behind the leaving of all roles.
-                isa::for_first_member(BLOCK, || unsafe { links.land_kept() });
                 if !ENDS {
                     return None;
                 }

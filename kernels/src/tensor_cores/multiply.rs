@@ -154,7 +154,7 @@ const AROUND_A_TILE: usize = 700;
 /// The columns of the tiles that there are, and how much longer a column takes there than in the
 /// widest tiles, in percent: measured (docs/performance.md).
 const WIDTHS: [(usize, usize); 9] =
-    [(64, 180), (128, 102), (160, 102), (168, 104), (176, 105), (192, 101), (208, 103), (224, 102), (256, 100)];
+    [(64, 137), (128, 102), (160, 102), (168, 104), (176, 105), (192, 101), (208, 103), (224, 102), (256, 100)];
 /// Of matrices whose rows are not both along K.
 const WIDTHS_ACROSS: [(usize, usize); 2] = [(128, 118), (256, 100)];
 
@@ -525,8 +525,9 @@ mod tests {
     #[test]
     fn products_of_few_tiles_and_a_long_k_are_taken_in_parts() {
         let of = |rows: usize, columns: usize, deep: usize| parts_for([rows, columns], deep, 132);
-        assert_eq!([of(256, 4096, 11008), of(256, 4096, 14336)], [2, 2]);
         assert_eq!([of(128, 4096, 11008), of(128, 4096, 14336)], [4, 4]);
+        // Tiles of 64 columns are one round of nearly all multiprocessors.
+        assert_eq!([of(256, 4096, 11008), of(256, 4096, 14336)], [1, 1]);
         // With a short K the sums would take longer than what is saved.
         assert_eq!([of(256, 4096, 4096), of(128, 11008, 4096), of(1024, 1024, 1024)], [1, 1, 1]);
         // Tiles for all multiprocessors, or for most.

@@ -147,7 +147,7 @@ const CLOSED_BY_PRODUCERS: u32 = 544;
 /// The same of the consumers.
 const CLOSED_BY_CONSUMERS: u32 = 548;
 /// The word that says whether the stage has a tile.
-const PRESENT: u32 = 552;
+const PRESENT: u32 = 560;
 
 #[test]
 fn the_thread_that_issues_writes_the_words_of_a_stage_and_then_arrives() {

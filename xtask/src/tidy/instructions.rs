@@ -38,6 +38,7 @@ const ALLOWED: &[(&str, &str, &str, &str)] = &[
     ("build/src", "dependent", INSTRUCTION, "where a kernel waits depends on its instructions (docs/decisions/96)"),
     ("build/src", "ends", INSTRUCTION, "those that end a last partition are left out (docs/decisions/65)"),
     ("build/src", "entry", INTRINSIC, "entry points may call those that the compiler puts in"),
+    ("build/src", "marked", SYMBOL, "a wait is found by the labels that the seam gives it (docs/decisions/97)"),
     ("build/src", "module", SPACE, "a type of the IR may have one"),
     ("build/src", "needs", INSTRUCTION, "what a kernel's PTX needs of a GPU follows from its instructions"),
     ("build/src", "needs", INTRINSIC, "it follows from LLVM's names of them too"),

@@ -53,9 +53,18 @@ pub(crate) trait EndBarriers {
     fn is_marked(&self, stage: u32, parity: u32) -> bool;
 
     /// Says that this end passes neither the stage `stage` that it gets, or has got, with the phase
-    /// of `parity`, nor any after it: in one thread of the role. With `kept` it has the stage, and
-    /// may have started to fill it.
-    fn mark(&self, stage: u32, parity: u32, kept: bool);
+    /// of `parity`, nor any after it: in one thread of the role.
+    fn mark(&self, stage: u32, parity: u32);
+
+    /// Says that this thread waits for no phase any more: an arrival, once. Nothing for the
+    /// producers.
+    fn say_left(&self);
+
+    /// Waits until copies have landed into a stage that this end had in hand when it marked it, and
+    /// may have started to fill. When all threads of this end are here, and those of the other end
+    /// have said that they left, one thread makes the arrivals of the phase in which the stage
+    /// would have been passed.
+    fn land_kept(&self, stage: u32, parity: u32);
 
     /// Hands the stage over closed: all arrivals that the phase counts, each after what its thread
     /// wrote.
@@ -95,6 +104,8 @@ pub struct EndState {
     turn: u32,
     holds: bool,
     closed: bool,
+    /// Whether it has marked a stage that it had.
+    kept: bool,
 }
 
 impl EndState {
@@ -102,13 +113,13 @@ impl EndState {
     /// for parity 1 at a new barrier returns at once.)
     #[inline(always)]
     pub(crate) const fn producer() -> Self {
-        EndState { stage: 0, parity: 1, turn: 0, holds: false, closed: false }
+        EndState { stage: 0, parity: 1, turn: 0, holds: false, closed: false, kept: false }
     }
 
     /// A consumer's end: no stage was ever filled.
     #[inline(always)]
     pub(crate) const fn consumer() -> Self {
-        EndState { stage: 0, parity: 0, turn: 0, holds: false, closed: false }
+        EndState { stage: 0, parity: 0, turn: 0, holds: false, closed: false, kept: false }
     }
 
     /// Waits for the next stage and takes it, with none in hand.
@@ -347,11 +358,33 @@ impl EndState {
         self.closed = true;
     }
 
+    /// Says that this thread waits at no barrier of the pipeline any more. Called once, when its
+    /// role has left all its pipelines.
+    #[inline(always)]
+    pub(crate) fn say_left<W: EndBarriers>(&self, barriers: &W) {
+        if W::MAY_MARK && barriers.marks() {
+            barriers.say_left();
+        }
+    }
+
+    /// Waits for copies into a stage that this end had when it left by a mark. (They complete a
+    /// phase of which the other end must not hear.)
+    ///
+    /// Called when this role has said so of all its ends. So nothing that the other end's role
+    /// still waits for, before it says so too, is this role's.
+    #[inline(always)]
+    pub(crate) fn land_kept<W: EndBarriers>(&self, barriers: &W) {
+        if W::MAY_MARK && barriers.marks() && self.kept {
+            barriers.land_kept(self.stage, self.parity);
+        }
+    }
+
     /// Marks the oldest stage in hand, or the next one, and waits and arrives no more.
     #[inline(always)]
     fn mark<W: EndBarriers>(&mut self, barriers: &W) {
         if !self.closed {
-            barriers.mark(self.stage, self.parity, self.holds);
+            barriers.mark(self.stage, self.parity);
+            self.kept = self.holds;
             self.closed = true;
         }
     }

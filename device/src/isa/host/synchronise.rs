@@ -404,16 +404,15 @@ pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, _: M
     synchronise(|scheduler, _| !scheduler.barriers.is_complete(barrier, parity))
 }
 
-/// Says that this phase does not come, nor any after it; with `kept`, that copies are on their way
-/// nevertheless.
+/// Says that this phase does not come, nor any after it.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn mark_phase(phase: Phase, kept: bool) {
+pub(crate) unsafe fn mark_phase(phase: Phase) {
     synchronise(|scheduler, _| {
         // SAFETY: the caller's promise; roles read it while they have the baton.
-        unsafe { phase.word.write(phase.mark() | if kept { Phase::KEPT } else { 0 }) };
+        unsafe { phase.word.write(phase.mark()) };
         scheduler.barriers.mark(phase.barrier.addr(), phase.parity);
         scheduler.step();
     });
@@ -426,7 +425,7 @@ pub(crate) unsafe fn mark_phase(phase: Phase, kept: bool) {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn is_marked(phase: Phase) -> bool {
     // SAFETY: the caller's promise.
-    synchronise(|_, _| unsafe { phase.word.read() & !Phase::KEPT == phase.mark() })
+    synchronise(|_, _| unsafe { phase.word.read() == phase.mark() })
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, other

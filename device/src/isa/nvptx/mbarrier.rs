@@ -345,16 +345,15 @@ pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, memb
     }
 }
 
-/// `atom.exch`: says that this phase does not come, nor any after it; with `kept`, that
-/// copies are on their way nevertheless.
+/// `atom.exch`: says that this phase does not come, nor any after it.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
-pub(crate) unsafe fn mark_phase(phase: Phase, kept: bool) {
+pub(crate) unsafe fn mark_phase(phase: Phase) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_exchange_word(phase.word, phase.mark() | if kept { Phase::KEPT } else { 0 }) };
+    unsafe { tilepipe_exchange_word(phase.word, phase.mark()) };
 }
 
 /// `atom.or` of nothing: whether this phase is marked as the first that does not come.
@@ -365,7 +364,7 @@ pub(crate) unsafe fn mark_phase(phase: Phase, kept: bool) {
 #[inline(always)]
 pub(crate) unsafe fn is_marked(phase: Phase) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_word_of(phase.word) & !Phase::KEPT == phase.mark() }
+    unsafe { tilepipe_word_of(phase.word) == phase.mark() }
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, the

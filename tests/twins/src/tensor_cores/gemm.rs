@@ -103,11 +103,20 @@ macro_rules! width {
     };
 }
 width!(Of256, 256, 4);
+width!(Of224, 224, 4);
+width!(Of192, 192, 4);
+width!(Of168, 168, 5);
 width!(Of128, 128, 6);
 width!(Of64, 64, 8);
 
 #[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_256_64_4_2")]
 static BOUNDS_256: [u32; 4] = BOUNDS;
+#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_224_64_4_2")]
+static BOUNDS_224: [u32; 4] = BOUNDS;
+#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_192_64_4_2")]
+static BOUNDS_192: [u32; 4] = BOUNDS;
+#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_168_64_5_2")]
+static BOUNDS_168: [u32; 4] = BOUNDS;
 #[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_128_64_6_2")]
 static BOUNDS_128: [u32; 4] = BOUNDS;
 #[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_64_64_8_2")]
@@ -123,6 +132,39 @@ static BOUNDS_64: [u32; 4] = BOUNDS;
 unsafe extern "C" fn gemm_256(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
     // SAFETY: the caller's promises.
     unsafe { gemm::<Of256>(a, b, out) };
+}
+
+/// As [`gemm_256`] with 224 columns.
+///
+/// # Safety
+///
+/// As for [`gemm_256`].
+#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_224_64_4_2")]
+unsafe extern "C" fn gemm_224(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
+    // SAFETY: the caller's promises.
+    unsafe { gemm::<Of224>(a, b, out) };
+}
+
+/// As [`gemm_256`] with 192 columns.
+///
+/// # Safety
+///
+/// As for [`gemm_256`].
+#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_192_64_4_2")]
+unsafe extern "C" fn gemm_192(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
+    // SAFETY: the caller's promises.
+    unsafe { gemm::<Of192>(a, b, out) };
+}
+
+/// As [`gemm_256`] with 168 columns.
+///
+/// # Safety
+///
+/// As for [`gemm_256`].
+#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_168_64_5_2")]
+unsafe extern "C" fn gemm_168(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
+    // SAFETY: the caller's promises.
+    unsafe { gemm::<Of168>(a, b, out) };
 }
 
 /// As [`gemm_256`] with 128 columns.
@@ -277,8 +319,10 @@ unsafe fn gemm<W: Width>(a: *const RawTensor, b: *const RawTensor, out: *const R
                 tilepipe_mbarrier_arrive(empty + 8 * before);
             }
         }
-        for panel in 0..W::COLUMNS / SLICE {
+        for panel in 0..W::COLUMNS.div_ceil(SLICE) {
             let slot = panel % OUT * SLICE_BYTES;
+            // The last one begins earlier where they do not divide the tile.
+            let first = (panel * SLICE).min(W::COLUMNS - SLICE);
             // SAFETY: the thread's sums of a panel, to places of its own in an output stage that
             // the engine has read; it reads them after the fence and the barrier.
             unsafe {
@@ -288,7 +332,7 @@ unsafe fn gemm<W: Width>(a: *const RawTensor, b: *const RawTensor, out: *const R
                 tilepipe_role_barrier(group + 1, WARPGROUP);
                 for four in 0..SLICE / 16 {
                     let pair = |nth: u32| {
-                        let at = sums.add((panel * (SLICE / 2) + four * 8 + 2 * nth) as usize);
+                        let at = sums.add((first / 2 + four * 8 + 2 * nth) as usize);
                         tilepipe_rounded_bf16(*at, *at.add(1))
                     };
                     let to = to_row + slot + (((2 * four + piece) ^ swap) << 4);
@@ -298,7 +342,7 @@ unsafe fn gemm<W: Width>(a: *const RawTensor, b: *const RawTensor, out: *const R
                 tilepipe_role_barrier(group + 1, WARPGROUP);
                 if is_first {
                     let from = shared_base().wrapping_add((own_outputs + slot) as usize);
-                    let (column, row) = (column * W::COLUMNS + panel * SLICE, row * ROWS + group * SLICE);
+                    let (column, row) = (column * W::COLUMNS + first, row * ROWS + group * SLICE);
                     tilepipe_tensor_store_2d(out.cast(), column as i32, row as i32, from);
                     tilepipe_bulk_commit_group();
                 }

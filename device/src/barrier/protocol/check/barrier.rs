@@ -326,13 +326,11 @@ impl<C: Checker> Barrier<C> {
         self.step(|state| state.marked == Some(parity))
     }
 
-    /// Makes all arrivals of the phase in place of the threads that make none, with what all
-    /// threads have done.
-    pub(super) fn arrive_for_all(&self, taken: &Clock) {
-        let told = Known { ordered: *taken, taken: *taken, ..Known::default() };
+    /// Makes all arrivals of the phase in place of the threads that make none.
+    pub(super) fn arrive_for_all(&self, told: &Known) {
         self.step(|state| {
             for who in 0..state.count {
-                state.arrive(&self.name, who, &told);
+                state.arrive(&self.name, who, told);
             }
         });
     }
@@ -385,9 +383,14 @@ impl<C: Checker> Barrier<C> {
     /// `mbarrier.inval`, after a barrier of all threads. These know that the steps of `taken` have
     /// been taken. (So it is no step.)
     pub(super) fn inval(&self, taken: &Clock) {
+        assert!(lock(&self.state).arrived.is_empty(), "{}: ended while an arrival is pending", self.name);
+        self.inval_within_phase(taken);
+    }
+
+    /// The same of a barrier to whose phase arrivals may be missing that nobody makes.
+    pub(super) fn inval_within_phase(&self, taken: &Clock) {
         let mut state = lock(&self.state);
-        let pending =
-            !state.arrived.is_empty() || !state.promised.is_empty() || !state.bulk.is_empty() || state.bytes != 0;
+        let pending = !state.promised.is_empty() || !state.bulk.is_empty() || state.bytes != 0;
         let unordered = !taken.knows(&state.arrivals);
         assert!(state.valid && !pending && !unordered, "{}: ended while an arrival is pending", self.name);
         state.valid = false;

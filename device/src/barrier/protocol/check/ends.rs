@@ -19,6 +19,8 @@ pub(super) struct End<'t, C: Checker, const STAGES: usize> {
     rank: usize,
     /// How often this end has passed each stage.
     passed: [Cell<u32>; STAGES],
+    /// How many stages a consumer has that leaves by a mark.
+    in_hand: Cell<u32>,
 }
 
 /// One thread of the producers.
@@ -28,7 +30,8 @@ pub(super) struct ConsumerBarriers<'t, C: Checker, const STAGES: usize>(pub(supe
 
 impl<'t, C: Checker, const STAGES: usize> End<'t, C, STAGES> {
     fn new(pipeline: &Arc<Pipeline<C, STAGES>>, thread: &'t Thread<C>, end: usize, rank: usize) -> Self {
-        End { pipeline: pipeline.clone(), thread, end, rank, passed: std::array::from_fn(|_| Cell::new(0)) }
+        let passed = std::array::from_fn(|_| Cell::new(0));
+        End { pipeline: pipeline.clone(), thread, end, rank, passed, in_hand: Cell::new(0) }
     }
 
     fn setup(&self) -> &Setup {
@@ -37,6 +40,7 @@ impl<'t, C: Checker, const STAGES: usize> End<'t, C, STAGES> {
 
     fn count_pass(&self, stage: u32) -> u32 {
         let passed = &self.passed[stage as usize];
+        self.in_hand.set(self.in_hand.get().saturating_sub(1));
         passed.replace(passed.get() + 1)
     }
 
@@ -52,6 +56,7 @@ impl<'t, C: Checker, const STAGES: usize> End<'t, C, STAGES> {
     /// Waits unless the phase is marked, and checks which one it is.
     fn wait_unless(&self, barrier: &Barrier<C>, parity: u32, phase: u32) -> bool {
         let ended = self.thread.wait_unless(barrier, parity);
+        self.in_hand.set(self.in_hand.get() + u32::from(ended.is_some()));
         assert!(ended.is_none_or(|ended| ended == phase), "the wait was for another phase");
         ended.is_none()
     }
@@ -173,19 +178,40 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, ST
         self.empty(stage).is_marked(parity)
     }
 
-    fn mark(&self, stage: u32, parity: u32, kept: bool) {
+    fn mark(&self, stage: u32, parity: u32) {
         if self.0.rank > 0 {
             return;
         }
         let passed = if self.0.setup().has(Mistake::MarkOwnParity) { parity } else { parity ^ 1 };
-        if kept {
-            *self.0.pipeline.kept.lock().expect("no thread has failed") = Some((stage, passed));
-        }
         match (self.0.setup().has(Mistake::MarkOneEarly), stage) {
             (true, 0) => self.full(STAGES as u32 - 1).mark(passed ^ 1),
             (true, stage) => self.full(stage - 1).mark(passed),
             (false, stage) => self.full(stage).mark(passed),
         }
+    }
+
+    fn say_left(&self) {}
+
+    fn land_kept(&self, stage: u32, parity: u32) {
+        if self.0.setup().has(Mistake::NoLanding) {
+            return;
+        }
+        match (self.0.setup().has(Mistake::LandingAlone), self.0.rank) {
+            (true, 0) => {
+                self.0.thread.arrive(&self.0.pipeline.left);
+                (1..self.0.setup().producers).for_each(|_| self.0.thread.arrive_again(&self.0.pipeline.left));
+            }
+            (true, _) => {}
+            (false, _) => self.0.thread.arrive(&self.0.pipeline.left),
+        }
+        if self.0.rank > 0 {
+            return;
+        }
+        if !self.0.setup().has(Mistake::LandingBeforeLeft) {
+            self.0.thread.wait(&self.0.pipeline.left, 0);
+        }
+        self.0.thread.arrive_for_all(self.full(stage));
+        self.0.thread.wait(self.full(stage), parity ^ 1);
     }
 
     fn is_closed(&self, stage: u32) -> bool {
@@ -283,16 +309,23 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ConsumerBarriers<'_, C, ST
         self.full(stage).is_marked(parity)
     }
 
-    fn mark(&self, stage: u32, parity: u32, kept: bool) {
+    fn mark(&self, stage: u32, parity: u32) {
         if self.0.rank > 0 {
             return;
         }
-        match (kept && self.0.setup().has(Mistake::MarkBehindHeld), stage + 1) {
+        let holds = self.0.in_hand.get() > 0;
+        match (holds && self.0.setup().has(Mistake::MarkBehindHeld), stage + 1) {
             (false, _) => self.empty(stage).mark(parity),
             (true, next) if next == STAGES as u32 => self.empty(0).mark(parity ^ 1),
             (true, next) => self.empty(next).mark(parity),
         }
     }
+
+    fn say_left(&self) {
+        self.0.thread.arrive(&self.0.pipeline.left);
+    }
+
+    fn land_kept(&self, _: u32, _: u32) {}
 
     fn is_closed(&self, stage: u32) -> bool {
         self.0.is_closed(stage)

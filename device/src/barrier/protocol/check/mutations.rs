@@ -243,6 +243,25 @@ fn copies_into_a_stage_that_was_never_passed_stay_behind_the_scope_if_nobody_wai
 }
 
 #[test]
+fn copies_into_a_stage_that_was_never_passed_are_taken_for_a_tile_if_consumers_still_wait() {
+    for mistake in [Mistake::LandingBeforeLeft, Mistake::LeftBeforeLeaving] {
+        for manner in MANNERS {
+            let scene = |setup: Setup| Scene::pair(setup, manner, &[Pass(0), Keep(0)], &[All(0)]);
+            let failures = ["tiles passed, ", "another tile", "deadlock"];
+            finds_mistake::<2>(scene, marking(Setup::new(1, 1)), mistake, &failures);
+            finds_mistake::<1>(scene, marking(Setup::new(1, 2)), mistake, &failures);
+        }
+    }
+}
+
+#[test]
+fn a_producer_that_does_not_wait_for_the_others_has_them_miss_a_phase() {
+    let scene = |setup: Setup| Scene::pair(setup, Manner::LATE, &[Pass(0), Keep(0)], &[All(0)]);
+    let failures = ["a phase ends while", "deadlock"];
+    finds_mistake::<1>(scene, marking(Setup::new(2, 1)), Mistake::LandingAlone, &failures);
+}
+
+#[test]
 fn a_consumer_that_hands_back_what_it_holds_before_its_mark_has_it_filled_while_products_read_it() {
     for manner in MANNERS {
         let scene = |setup: Setup| Scene::pair(setup, manner, &[All(0)], &[Hold(0), Hold(0), Quit(0)]);

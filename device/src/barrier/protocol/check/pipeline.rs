@@ -48,6 +48,12 @@ pub(super) enum Mistake {
     MarkOneEarly,
     /// Nobody waits for copies into a stage that producers never passed on.
     NoLanding,
+    /// Producers wait for them while consumers may still wait for that stage.
+    LandingBeforeLeft,
+    /// The first producer waits for them while others may wait for the phase before.
+    LandingAlone,
+    /// Consumers say that they have left before they leave.
+    LeftBeforeLeaving,
 }
 
 /// How the producers fill stages.
@@ -162,13 +168,12 @@ pub(super) struct Pipeline<C: Checker, const STAGES: usize> {
     pub(super) full: [Arc<Barrier<C>>; STAGES],
     pub(super) empty: [Arc<Barrier<C>>; STAGES],
     pub(super) decided: [Barrier<C>; 2],
+    /// Where consumers arrive when they have left, and producers with a stage in hand.
+    pub(super) left: Barrier<C>,
     /// Which end has passed which stage as closed: the producers' words and the consumers'.
     pub(super) closed: [[Place; STAGES]; 2],
     pub(super) present: [Place; STAGES],
     pub(super) decisions: [[Place; 2]; 2],
-    /// The stage that the producers had in hand when they left by a mark, and the parity with which
-    /// they would have passed it.
-    pub(super) kept: Mutex<Option<(u32, u32)>>,
     /// The part of each stage that each producer fills.
     pub(super) parts: [Vec<Arc<Place>>; STAGES],
     /// The events of each thread of the producers' end and of the consumers'.
@@ -187,10 +192,10 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
             decided: std::array::from_fn(|end| {
                 Barrier::new(format!("{name} decided {end}"), Manner { polled: false, ..manner })
             }),
+            left: Barrier::new(format!("{name} left"), Manner { polled: false, ..manner }),
             closed: std::array::from_fn(|_| std::array::from_fn(|_| Place::default())),
             present: std::array::from_fn(|_| Place::default()),
             decisions: std::array::from_fn(|_| std::array::from_fn(|_| Place::default())),
-            kept: Mutex::default(),
             parts: std::array::from_fn(|_| (0..setup.producers).map(|_| Arc::default()).collect()),
             events: [Mutex::default(), Mutex::default()],
         };
@@ -200,20 +205,16 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
         }
         pipeline.decided[0].init(setup.producers);
         pipeline.decided[1].init(setup.consumers);
+        pipeline.left.init(setup.producers + setup.consumers);
         Arc::new(pipeline)
     }
 
     /// Ends the barriers after the steps of `taken`, and checks what the ends saw. Returns the
     /// producers' events and the consumers'.
     pub(super) fn end(&self, taken: &Clock) -> [Vec<Event>; 2] {
-        let kept = *self.kept.lock().expect("no thread has failed");
-        if let Some((stage, parity)) = kept.filter(|_| !self.setup.has(Mistake::NoLanding)) {
-            let full = &self.full[stage as usize];
-            full.arrive_for_all(taken);
-            full.wait(parity, 0, &mut Known { ordered: *taken, taken: *taken, ..Known::default() });
-        }
         let barriers = self.full.iter().chain(&self.empty).map(|barrier| &**barrier).chain(&self.decided);
         barriers.for_each(|barrier| barrier.inval(taken));
+        self.left.inval_within_phase(taken);
         for part in self.parts.iter().flatten() {
             assert!(!part.is_being_written(), "a copy is under way behind the scope");
         }

@@ -150,6 +150,12 @@ pub(super) trait AnyEnd {
     fn try_leave(&mut self) -> bool;
     /// Leaves.
     fn leave(&mut self);
+    /// Whether it makes this mistake.
+    fn makes(&self, mistake: Mistake) -> bool;
+    /// Says that it has left.
+    fn say_left(&mut self);
+    /// Waits for the copies into a stage that it had.
+    fn land_kept(&mut self);
     /// Records what the end saw.
     fn record(&mut self);
 }
@@ -323,6 +329,18 @@ impl<W: Side> AnyEnd for Running<W> {
         }
     }
 
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.barriers.makes(mistake)
+    }
+
+    fn say_left(&mut self) {
+        self.state.say_left(&self.barriers);
+    }
+
+    fn land_kept(&mut self) {
+        self.state.land_kept(&self.barriers);
+    }
+
     fn record(&mut self) {
         self.barriers.record(std::mem::take(&mut self.events));
     }
@@ -332,6 +350,11 @@ impl<W: Side> AnyEnd for Running<W> {
 /// does.
 pub(super) fn play<C: Checker>(ends: &mut [Option<Box<dyn AnyEnd + '_>>], steps: &[Step]) {
     let several = ends.len() > 1;
+    let says_early = |end: &mut Option<Box<dyn AnyEnd + '_>>| match end {
+        Some(end) if end.makes(Mistake::LeftBeforeLeaving) => end.say_left(),
+        _ => {}
+    };
+    ends.iter_mut().for_each(says_early);
     for step in steps {
         if !ends[step.link()].as_mut().expect("the role has this end").step(*step) {
             break;
@@ -347,6 +370,10 @@ pub(super) fn play<C: Checker>(ends: &mut [Option<Box<dyn AnyEnd + '_>>], steps:
             }
         }
         ends.iter_mut().for_each(|end| end.leave());
+        let says_late = |end: &&mut Box<dyn AnyEnd + '_>| !end.makes(Mistake::LeftBeforeLeaving);
+        // Every end says so before one waits.
+        ends.iter_mut().filter(|end| says_late(end)).for_each(|end| end.say_left());
+        ends.iter_mut().for_each(|end| end.land_kept());
     }
     ends.iter_mut().for_each(|end| end.record());
 }
