@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::barrier::{Barrier, Manner};
 use super::checker::Checker;
-use super::memory::{Clock, Known, Place};
+use super::memory::{Clock, Place};
 
 /// A mistake that the checks are to find.
 #[derive(Clone, Copy, Debug, PartialEq)]
