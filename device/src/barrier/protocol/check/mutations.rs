@@ -245,7 +245,7 @@ fn copies_into_a_stage_that_was_never_passed_stay_behind_the_scope_if_nobody_wai
 #[test]
 fn copies_into_a_stage_that_was_never_passed_are_taken_for_a_tile_if_consumers_still_wait() {
     for mistake in [Mistake::LandingBeforeLeft, Mistake::LeftBeforeLeaving] {
-        for manner in MANNERS {
+        for manner in MANNERS.map(Manner::every_order) {
             let scene = |setup: Setup| Scene::pair(setup, manner, &[Pass(0), Keep(0)], &[All(0)]);
             let failures = ["tiles passed, ", "another tile", "deadlock"];
             finds_mistake::<2>(scene, marking(Setup::new(1, 1)), mistake, &failures);
