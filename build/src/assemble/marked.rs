@@ -34,6 +34,7 @@
 
 use std::collections::HashSet;
 
+use super::flow::{Statement, statements};
 use super::lines::{ARITHMETIC, PURE, code, is_entry, parts};
 
 /// What the piece ends with, as the device crate writes it.
@@ -50,10 +51,13 @@ pub(crate) fn led_out(module: &str) -> Option<String> {
     let lines: Vec<&str> = module.lines().collect();
     let (mut out, mut changed) = (String::with_capacity(module.len()), false);
     for part in parts(&lines) {
-        let led = if is_entry(part) { entry(part) } else { None };
-        changed |= led.is_some();
-        let led: Vec<String> = led.unwrap_or_else(|| part.iter().map(|line| line.to_string()).collect());
-        led.iter().for_each(|line| out.extend([line, "\n"]));
+        match if is_entry(part) { entry(part) } else { None } {
+            Some(led) => {
+                led.iter().for_each(|line| out.extend([line, "\n"]));
+                changed = true;
+            }
+            None => part.iter().for_each(|line| out.extend([line, "\n"])),
+        }
     }
     changed.then_some(out)
 }
@@ -89,7 +93,8 @@ struct Again<'m> {
 
 /// The lines of an entry; none if they are as they were.
 fn entry(part: &[&str]) -> Option<Vec<String>> {
-    let waits: Vec<Wait<'_>> = (0..part.len()).filter_map(|line| wait(part, line)).collect();
+    let statements = statements(part);
+    let waits: Vec<Wait<'_>> = (0..part.len()).filter_map(|line| wait(part, &statements, line)).collect();
     let last = part.iter().rposition(|line| *line == "}")?;
     if waits.is_empty() {
         return None;
@@ -123,7 +128,7 @@ fn entry(part: &[&str]) -> Option<Vec<String>> {
 }
 
 /// The wait whose piece ends in this line.
-fn wait<'m>(part: &[&'m str], over: usize) -> Option<Wait<'m>> {
+fn wait<'m>(part: &[&'m str], statements: &[Statement<'m>], over: usize) -> Option<Wait<'m>> {
     if part[over] != OVER || part.get(over + 1..over + 3)? != ["\t}", "\t// end inline asm"] {
         return None;
     }
@@ -158,46 +163,52 @@ fn wait<'m>(part: &[&'m str], over: usize) -> Option<Wait<'m>> {
     if elsewhere(answer) || elsewhere(predicate) {
         return None;
     }
-    let again = again(part, [piece, leads, over], &gone);
+    let again = again(part, statements, [piece, leads, over], &gone);
     Some(Wait { gone, on, leads, moves, out, again })
 }
 
 /// How a wait can try again from the label before it, if what is between computes the same again.
-fn again<'m>(part: &[&'m str], [piece, leads, over]: [usize; 3], gone: &[usize]) -> Option<Again<'m>> {
+fn again<'m>(
+    part: &[&'m str],
+    statements: &[Statement<'m>],
+    [piece, leads, over]: [usize; 3],
+    gone: &[usize],
+) -> Option<Again<'m>> {
     let came = (piece..leads).find(|line| part[*line] == CAME)?;
     if part[came + 1] != LOOK {
         return None;
     }
     let label = part[..piece].iter().rposition(|line| code(line).ends_with(':'))?;
     let from = part[label].split(':').next()?;
-    is_repeatable(&part[label + 1..piece]).then_some(())?;
+    let between = statements.iter().filter(|statement| (label + 1..piece).contains(&statement.line));
+    is_repeatable(between).then_some(())?;
     let declared = part[piece + 1..came].iter().filter(|line| line.starts_with("\t.reg ")).copied().collect();
     let looked = (came + 2..leads).filter(|line| !gone.contains(line)).map(|line| part[line]).collect();
     Some(Again { from, came, declared, looked, over })
 }
 
-/// Whether lines do nothing but compute, and the same if they do it twice.
-fn is_repeatable(lines: &[&str]) -> bool {
+/// Whether instructions do nothing but compute, and the same if they do it twice.
+fn is_repeatable<'m>(statements: impl Iterator<Item = &'m Statement<'m>>) -> bool {
     let (mut read, mut written) = (HashSet::new(), HashSet::new());
-    for line in lines {
-        let code = code(line);
-        let Some(statement) = code.strip_suffix(';') else {
-            if code.is_empty() {
-                continue;
-            }
-            return false;
-        };
-        let (opcode, operands) = statement.split_once(' ').unwrap_or((statement, ""));
-        let word = opcode.split('.').next().unwrap_or_default();
+    for statement in statements {
+        let word = statement.opcode.split('.').next().unwrap_or_default();
         let is_known = [&PURE[..], &ARITHMETIC].iter().any(|words| words.contains(&word));
-        let mut operands = operands.split(',').map(|operand| operand.trim().to_string());
-        let Some(result) = operands.next().filter(|_| is_known && !statement.contains(['{', '|', ';'])) else {
+        let mut operands = statement.operands.split(',').map(str::trim);
+        if statement.predicated || !is_known || !operands.clone().all(is_plain) {
             return false;
-        };
+        }
+        let result = operands.next();
         read.extend(operands.filter(|operand| !written.contains(operand)));
-        written.insert(result);
+        written.extend(result);
     }
     read.is_disjoint(&written)
+}
+
+/// Whether an operand is a register of the program's, or a number or a name. (A clock is another
+/// number each time.)
+fn is_plain(operand: &str) -> bool {
+    let kinds = ["%p", "%rs", "%r", "%rd", "%rq", "%f", "%fd"];
+    !operand.contains('%') || kinds.contains(&operand.trim_end_matches(|digit: char| digit.is_ascii_digit()))
 }
 
 /// The operands of an instruction, if the line is one of this kind with so many.
@@ -317,6 +328,10 @@ $L__BB0_2:
             "\tmov.b64 \t{%r8, %r9}, %rd1;\n",
             "\tadd.s32 \t%r9, %r8, 1; mov.b32 \t%r8, 0;\n",
             "\tsome.new.instruction \t%r9, %r8;\n",
+            // Another number the second time, or not known to be the same register.
+            "\tmov.u64 \t%rd9, %globaltimer;\n",
+            "\tmov.u64 \t%rd9, %clock64;\n",
+            "\tsetp.eq.and.b32 \t%p8, %r9, 0, !%p9;\n\tmov.pred \t%p9, 0;\n",
         ] {
             let [module, led] = in_loop(before);
             assert_eq!(led_out(&module), Some(led), "{before}");

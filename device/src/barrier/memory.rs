@@ -16,8 +16,8 @@ use crate::stage::presence::Presence;
 /// Bytes of the barriers and words of a pipeline of this number of stages: two barriers and three
 /// words per stage, and a barrier and two words per end.
 ///
-/// A single stage has too few words for what a pipeline of products has there
-/// ([`Memory::LEFT`](Memory)).
+/// A single stage has too few words for what a pipeline of products has in place of those of a
+/// second one.
 pub(crate) const fn control_bytes(stages: usize) -> usize {
     (stages * (2 * 8 + 3 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16) + if stages == 1 { 16 } else { 0 }
 }
@@ -172,7 +172,8 @@ impl<K: Handover> Memory<K> {
     /// Called by one thread; the others use the memory only after a barrier of the block.
     #[inline(always)]
     pub(crate) unsafe fn init(self, producers: Members) {
-        for stage in 0..if Self::OF_PRODUCTS { 1 } else { K::COUNT as u32 } {
+        let stages_with_words = if Self::OF_PRODUCTS { 1 } else { K::COUNT as u32 };
+        for stage in 0..stages_with_words {
             for end in 0..2 {
                 // SAFETY: the word lies in the pipeline's memory, and nobody else uses it yet.
                 unsafe { self.closed(end, stage).write(0) };

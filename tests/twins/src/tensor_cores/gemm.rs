@@ -99,6 +99,25 @@ macro_rules! width {
                     unsafe { wait(sums) };
                 }
             }
+
+            #[unsafe(export_name = concat!(
+                        "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_", $columns, "_64_", $stages, "_2"
+                    ))]
+            static BOUNDS_OF_WIDTH: [u32; 4] = BOUNDS;
+
+            /// The product in tiles of this width.
+            ///
+            /// # Safety
+            ///
+            /// A launch with blocks of `THREADS` threads and the dynamic shared memory of `gemm`,
+            /// with the maps of its factors in `a` and `b`, and of its product in `out`.
+            #[unsafe(export_name = concat!(
+                        "twin_gemm__bf16_Along_Along_Swizzle128_", $columns, "_64_", $stages, "_2"
+                    ))]
+            unsafe extern "C" fn entry(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
+                // SAFETY: the caller's promises.
+                unsafe { gemm::<$name>(a, b, out) };
+            }
         };
     };
 }
@@ -108,86 +127,6 @@ width!(Of192, 192, 4);
 width!(Of168, 168, 5);
 width!(Of128, 128, 6);
 width!(Of64, 64, 8);
-
-#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_256_64_4_2")]
-static BOUNDS_256: [u32; 4] = BOUNDS;
-#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_224_64_4_2")]
-static BOUNDS_224: [u32; 4] = BOUNDS;
-#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_192_64_4_2")]
-static BOUNDS_192: [u32; 4] = BOUNDS;
-#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_168_64_5_2")]
-static BOUNDS_168: [u32; 4] = BOUNDS;
-#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_128_64_6_2")]
-static BOUNDS_128: [u32; 4] = BOUNDS;
-#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_64_64_8_2")]
-static BOUNDS_64: [u32; 4] = BOUNDS;
-
-/// The product in tiles of 256 columns.
-///
-/// # Safety
-///
-/// A launch with blocks of `THREADS` threads and the dynamic shared memory of `gemm`, with the maps
-/// of its factors in `a` and `b`, and of its product in `out`.
-#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_256_64_4_2")]
-unsafe extern "C" fn gemm_256(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
-    // SAFETY: the caller's promises.
-    unsafe { gemm::<Of256>(a, b, out) };
-}
-
-/// As [`gemm_256`] with 224 columns.
-///
-/// # Safety
-///
-/// As for [`gemm_256`].
-#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_224_64_4_2")]
-unsafe extern "C" fn gemm_224(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
-    // SAFETY: the caller's promises.
-    unsafe { gemm::<Of224>(a, b, out) };
-}
-
-/// As [`gemm_256`] with 192 columns.
-///
-/// # Safety
-///
-/// As for [`gemm_256`].
-#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_192_64_4_2")]
-unsafe extern "C" fn gemm_192(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
-    // SAFETY: the caller's promises.
-    unsafe { gemm::<Of192>(a, b, out) };
-}
-
-/// As [`gemm_256`] with 168 columns.
-///
-/// # Safety
-///
-/// As for [`gemm_256`].
-#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_168_64_5_2")]
-unsafe extern "C" fn gemm_168(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
-    // SAFETY: the caller's promises.
-    unsafe { gemm::<Of168>(a, b, out) };
-}
-
-/// As [`gemm_256`] with 128 columns.
-///
-/// # Safety
-///
-/// As for [`gemm_256`].
-#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_128_64_6_2")]
-unsafe extern "C" fn gemm_128(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
-    // SAFETY: the caller's promises.
-    unsafe { gemm::<Of128>(a, b, out) };
-}
-
-/// As [`gemm_256`] with 64 columns.
-///
-/// # Safety
-///
-/// As for [`gemm_256`].
-#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_64_64_8_2")]
-unsafe extern "C" fn gemm_64(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
-    // SAFETY: the caller's promises.
-    unsafe { gemm::<Of64>(a, b, out) };
-}
 
 /// The tiles of the product.
 struct Tiles {
@@ -216,7 +155,7 @@ fn descriptor(address: u32) -> u64 {
 
 /// # Safety
 ///
-/// As for [`gemm_256`].
+/// As for the entries ([`width`]).
 #[inline(always)]
 unsafe fn gemm<W: Width>(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
     let stage_bytes = 2 * DEEP * (ROWS + W::COLUMNS);
