@@ -41,7 +41,7 @@ pub fn check(files: &Files) -> Vec<Finding> {
 struct Decision<'a> {
     path: &'a Path,
     file: &'a str,
-    /// Two digits.
+    /// As [`is_number`] says.
     number: &'a str,
     title: &'a str,
     status: &'a str,
@@ -101,8 +101,9 @@ impl<'a> Decision<'a> {
     }
 }
 
+/// Two digits, or more from 100 on.
 fn is_number(text: &str) -> bool {
-    text.len() == 2 && text.bytes().all(|one| one.is_ascii_digit())
+    text.bytes().all(|one| one.is_ascii_digit()) && (text.len() == 2 || text.len() > 2 && !text.starts_with('0'))
 }
 
 fn is_status(status: &str) -> bool {
@@ -174,6 +175,13 @@ mod tests {
             let first = FIRST.replace("Status: superseded by 02", status);
             let here = format!("docs/decisions/01-one-loop.md: {forms}");
             assert_eq!(found(&first, &SECOND.replace("Supersedes: 01", ""), ROWS, "02"), [here], "{status}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_two_digits_and_more_from_100_on() {
+        for (number, is) in [("01", true), ("99", true), ("100", true), ("1", false), ("099", false), ("1a", false)] {
+            assert_eq!(is_number(number), is, "{number}");
         }
     }
 
