@@ -637,29 +637,27 @@ define i32 @tilepipe_mbarrier_try_wait(i32 %address, i32 %parity) alwaysinline n
 }
 
 ; Waits until the phase of this parity is complete, with acquire semantics, or until the word at the
-; byte %place of the dynamic shared memory is twice the stage, the parity and one, but for its
-; highest bit: whether it is. The word is read only where the phase has not come in the time for
-; which the GPU suspends a thread by itself. All threads of a warp wait, and go on together.
+; byte %place of the dynamic shared memory is twice the stage, the parity and one: whether it is.
+; The word is read only where the phase has not come in the time for which the GPU suspends a thread
+; by itself. Each thread of a warp waits for itself. One that finds its phase marked leaves when all
+; that look with it have found theirs: ptxas then knows that those go on together.
 define i32 @tilepipe_mbarrier_wait_unless(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
   %first = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
   %here = icmp ne i32 %first, 0
-  %all = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %here)
-  br i1 %all, label %came, label %look, !prof !1001
+  br i1 %here, label %came, label %look, !prof !1001
 
 look:
-  %word = call i32 asm sideeffect "{\0A\09.reg .b32 place;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $1;\0A\09atom.relaxed.cta.shared.or.b32 $0, [place], 0;\0A\09}", "=r,r"(i32 %place)
   %twice = shl i32 %stage, 1
   %both = add i32 %twice, %parity
   %mark = add i32 %both, 1
-  %is = icmp eq i32 %word, %mark
-  %any = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %is)
-  br i1 %any, label %left, label %again, !prof !1002
+  %found = call i32 asm sideeffect "{\0A\09.reg .pred marked, all;\0A\09.reg .b32 word, place, here;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $1;\0A\09atom.relaxed.cta.shared.or.b32 word, [place], 0;\0A\09setp.eq.u32 marked, word, $2;\0A\09activemask.b32 here;\0A\09vote.sync.all.pred all, marked, here;\0A\09selp.b32 $0, 1, 0, all;\0A\09}", "=r,r,r"(i32 %place, i32 %mark) convergent
+  %marked = icmp ne i32 %found, 0
+  br i1 %marked, label %left, label %again, !prof !1002
 
 again:
   %next = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
   %now = icmp ne i32 %next, 0
-  %over = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %now)
-  br i1 %over, label %came, label %look
+  br i1 %now, label %came, label %look
 
 left:
   ret i32 1
@@ -668,10 +666,9 @@ came:
   ret i32 0
 }
 
-; The same in one instruction for LLVM, which peels no loop that has one in it. The first thread of
-; the warp reads the word.
+; The same in one instruction for LLVM, which peels no loop that has one in it.
 define i32 @tilepipe_mbarrier_wait_unless_in_one(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
-  %marked = call i32 asm sideeffect "{\0A\09.reg .pred complete, all, marked, any;\0A\09.reg .pred first;\0A\09.reg .b32 word, mark, place, lane;\0A\09mov.b32 $0, 0;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@all bra tilepipe_over;\0A\09tilepipe_look:\0A\09mov.u32 lane, %laneid;\0A\09setp.eq.u32 first, lane, 0;\0A\09mov.b32 word, 0;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $3;\0A\09@first atom.relaxed.cta.shared.or.b32 word, [place], 0;\0A\09mad.lo.u32 mark, $4, 2, $2;\0A\09add.u32 mark, mark, 1;\0A\09setp.eq.u32 marked, word, mark;\0A\09vote.sync.any.pred any, marked, 0xffffffff;\0A\09selp.b32 $0, 1, 0, any;\0A\09@any bra tilepipe_over;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred all, complete, 0xffffffff;\0A\09@!all bra tilepipe_look;\0A\09tilepipe_over:\0A\09}", "=&r,r,r,r,r,~{memory}"(i32 %address, i32 %parity, i32 %place, i32 %stage) convergent
+  %marked = call i32 asm sideeffect "{\0A\09.reg .pred complete, marked, all;\0A\09.reg .b32 word, mark, place, here;\0A\09mov.b32 $0, 0;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09@complete bra tilepipe_over;\0A\09tilepipe_look:\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $3;\0A\09atom.relaxed.cta.shared.or.b32 word, [place], 0;\0A\09mad.lo.u32 mark, $4, 2, $2;\0A\09add.u32 mark, mark, 1;\0A\09setp.eq.u32 marked, word, mark;\0A\09activemask.b32 here;\0A\09vote.sync.all.pred all, marked, here;\0A\09selp.b32 $0, 1, 0, all;\0A\09@all bra tilepipe_over;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09@!complete bra tilepipe_look;\0A\09tilepipe_over:\0A\09}", "=&r,r,r,r,r,~{memory}"(i32 %address, i32 %parity, i32 %place, i32 %stage) convergent
   ret i32 %marked
 }
 

@@ -40,11 +40,11 @@ use super::lines::{ARITHMETIC, PURE, code, is_entry, parts};
 /// What the piece ends with, as the device crate writes it.
 const OVER: &str = "\ttilepipe_over:";
 /// Where it goes if the phase came.
-const CAME: &str = "\t@all bra tilepipe_over;";
+const CAME: &str = "\t@complete bra tilepipe_over;";
 /// What it does if not.
 const LOOK: &str = "\ttilepipe_look:";
 /// How it says that the phase is marked, behind the line that makes a number of it.
-const ANSWER: &str = "\t@any bra tilepipe_over;";
+const ANSWER: &str = "\t@all bra tilepipe_over;";
 
 /// The module with waits that lead where their answers would; none if there are no such waits.
 pub(crate) fn led_out(module: &str) -> Option<String> {
@@ -103,7 +103,7 @@ fn entry(part: &[&str]) -> Option<Vec<String>> {
     let mut behind = Vec::new();
     for (index, wait) in waits.iter().enumerate() {
         let marked = format!("$tilepipe_marked_{index}");
-        let leads_out = format!("\t@any bra {marked};");
+        let leads_out = format!("\t@all bra {marked};");
         wait.gone.iter().for_each(|line| led[*line] = None);
         if let Some((line, on)) = &wait.on {
             led[*line] = Some(on.clone());
@@ -111,7 +111,7 @@ fn entry(part: &[&str]) -> Option<Vec<String>> {
         match &wait.again {
             Some(Again { from, came, declared, looked, over }) => {
                 let look = format!("$tilepipe_look_{index}");
-                led[*came] = Some(format!("\t@!all bra {look};"));
+                led[*came] = Some(format!("\t@!complete bra {look};"));
                 led[came + 1..=*over].iter_mut().for_each(|line| *line = None);
                 behind.extend([format!("{look}:"), "\t{".to_string()]);
                 behind.extend(declared.iter().chain(looked).map(|line| line.to_string()));
@@ -136,7 +136,7 @@ fn wait<'m>(part: &[&'m str], statements: &[Statement<'m>], over: usize) -> Opti
     let leads = (piece..over).find(|line| part[*line] == ANSWER)?;
     // The answer: zero at first, and one if the phase is marked.
     let answer = operands(part[leads - 1], "selp.b32", 4)?;
-    let [answer, "1", "0", "any"] = answer[..] else { return None };
+    let [answer, "1", "0", "all"] = answer[..] else { return None };
     let zero = (piece..leads).find(|line| operands(part[*line], "mov.b32", 2).as_deref() == Some(&[answer, "0"]))?;
 
     let test = over + 3;
@@ -244,12 +244,12 @@ $L__BB0_2:
 \tbar.warp.sync \t-1;
 \t// begin inline asm
 \t{{
-\t.reg .pred complete, all, marked, any;
+\t.reg .pred complete, marked, all;
 {zero}\ttry_wait complete, [%r2], %r3;
-\t@all bra tilepipe_over;
+\t@complete bra tilepipe_over;
 \ttilepipe_look:
-{one}\t@any bra {marked};
-\t@!all bra tilepipe_look;
+{one}\t@all bra {marked};
+\t@!complete bra tilepipe_look;
 \ttilepipe_over:
 \t}}
 \t// end inline asm
@@ -275,7 +275,7 @@ $L__BB0_2:
 
     /// The kernel with a wait that answers.
     fn module(answer: &str) -> String {
-        kernel("\tmov.b32 %r1, 0;\n", "\tselp.b32 %r1, 1, 0, any;\n", "tilepipe_over", answer, "")
+        kernel("\tmov.b32 %r1, 0;\n", "\tselp.b32 %r1, 1, 0, all;\n", "tilepipe_over", answer, "")
     }
 
     /// With one that leads on.
@@ -303,9 +303,10 @@ $L__BB0_2:
         // The wait that leads out by itself, and what it becomes.
         let tries = |led: &str| {
             let look =
-                "\ttilepipe_look:\n\t@any bra $tilepipe_marked_0;\n\t@!all bra tilepipe_look;\n\ttilepipe_over:\n";
-            let behind = "$tilepipe_look_0:\n\t{\n\t.reg .pred complete, all, marked, any;\n\t@any bra $tilepipe_marked_0;\n\tbra.uni $L__BB0_2;\n\t}\n";
-            let led = led.replace(look, "").replace("\t@all bra tilepipe_over;", "\t@!all bra $tilepipe_look_0;");
+                "\ttilepipe_look:\n\t@all bra $tilepipe_marked_0;\n\t@!complete bra tilepipe_look;\n\ttilepipe_over:\n";
+            let behind = "$tilepipe_look_0:\n\t{\n\t.reg .pred complete, marked, all;\n\t@all bra $tilepipe_marked_0;\n\tbra.uni $L__BB0_2;\n\t}\n";
+            let led =
+                led.replace(look, "").replace("\t@complete bra tilepipe_over;", "\t@!complete bra $tilepipe_look_0;");
             led.replace("$tilepipe_marked_0:\n", &[behind, "$tilepipe_marked_0:\n"].concat())
         };
         for before in [
@@ -362,7 +363,7 @@ $L__BB0_2:
             assert_eq!(led_out(&module(other)), None, "{other}");
         }
         assert_eq!(led_out(&module(answer).replace(".visible .entry k(", ".func k(")), None);
-        assert_eq!(led_out(&module(answer).replace("1, 0, any", "0, 1, any")), None);
+        assert_eq!(led_out(&module(answer).replace("1, 0, all", "0, 1, all")), None);
         assert_eq!(led_out(&module(answer).replace("\tmov.b32 %r1, 0;\n", "")), None);
     }
 }

@@ -391,8 +391,8 @@ impl<K: Handover> Memory<K> {
     #[inline(always)]
     pub(super) unsafe fn say_left(self) {
         if Self::MAY_KEEP {
-            // SAFETY: the barrier counts one arrival of each of their warps. They are whole warps
-            // (`READ_BY_THREADS`), converged at role level.
+            // SAFETY: the barrier counts one arrival of each of their warps, behind the warp's
+            // barrier. They are whole warps (`READ_BY_THREADS`).
             unsafe { isa::mbarrier_arrive_warps(self.left(), K::CONSUMERS) };
         }
     }

@@ -72,7 +72,7 @@
 //! | `fence_mbarrier_init` | `fence.mbarrier_init.release.cluster` | sm_90 | thread |
 //! | `mbarrier_wait` | `mbarrier.try_wait.parity` in a loop; sm_80: `.test_wait` | sm_80 | thread |
 //! | `mbarrier_wait_briefly` | the same with a suspend time hint of 20 ns | sm_90 | thread |
-//! | `mbarrier_wait_unless` | `mbarrier.try_wait`, `vote.sync`, `atom.or` | sm_90 | role |
+//! | `mbarrier_wait_unless` | `mbarrier.try_wait`, `atom.or`, `vote.sync` | sm_90 | role |
 //! | `mark_phase`, `is_marked` | `atom.exch.shared`, `atom.or.shared` | sm_80 | thread |
 //! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
 //! | `Operands`, `Operands::new` | `shfl.sync.idx` | sm_90a | warpgroups |
@@ -90,6 +90,9 @@
 //! | `exp2_approximate` | `ex2.approx.ftz.f32` | sm_80 | thread |
 //! | `reciprocal_approximate` | `rcp.approx.ftz.f32` | sm_80 | thread |
 //! | `mbarrier_arrive_warps` | `bar.warp.sync`, `mbarrier.arrive` | sm_80 | warps |
+//! | `Turns`, `Turns::new` | `mbarrier.init`, `shfl.sync.idx` | sm_90 | warpgroups |
+//! | `Turns::wait` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
+//! | `Turns::pass` | `bar.warp.sync`, `mbarrier.arrive` | sm_90 | warpgroups |
 //! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
 //! | `stage_read`, `stage_multiplied` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |
@@ -318,8 +321,16 @@
 //!
 //! ## `mbarrier_arrive_warps`
 //!
-//! As for `mbarrier_arrive`, with an arrival for each warp of members, which are whole warps and
-//! converged: that of its first thread.
+//! As for `mbarrier_arrive`, with an arrival for each warp of members, which are whole warps: that
+//! of its first thread, behind a barrier of the warp.
+//!
+//! ## `Turns::new`, `Turns::wait`, `Turns::pass`
+//!
+//! 0. All `members`, which are whole warpgroups, make these calls, in the same order. Of each value
+//!    `wait` and `pass` alternate, and there is a barrier of the role between `new` and the first
+//!    `wait`.
+//! 1. From `offset` on there are 8 bytes of the block's shared memory for each warpgroup, aligned
+//!    to 8, which these calls alone access from `new` on.
 //!
 //! ## `Operands::new`, `Operands::of_stages`
 //!
@@ -442,7 +453,8 @@
 //!    stage's number is below 2^30.
 //! 1. A phase is marked once in a word's life, by one thread of those that arrive there, none of
 //!    which arrives in that phase or in a later one as long as anyone may wait for it.
-//! 2. All `members` wait, those of a whole warp converged.
+//! 2. All `members` wait. In a whole warp a thread that has its answer goes on alone, and no thread
+//!    acts for others of the warp before a barrier of it.
 //!
 //! ## `stage_acquired`
 //!

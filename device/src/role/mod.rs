@@ -124,6 +124,7 @@ pub use misuse::{
 };
 pub use multiply::by_hand::{Across, Fresh, LeftFactor, Product, Start, TileFactor};
 pub use multiply::room::{FactorRoom, SharedFactor, WrittenFactor};
+pub use multiply::turns::{InTurn, Turns};
 pub use outputs::RoleDestination;
 pub use partition::{Assigned, Partition};
 #[cfg_attr(doc, doc(hidden))]

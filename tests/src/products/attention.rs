@@ -56,7 +56,7 @@ pub const SMALL: [Case; 20] = [
     // So many queries that three warpgroups share a tile.
     Case::new(4100, 60, [1, 1], 64, true),
     Case::new(4100, 140, [1, 1], 64, false),
-    Case::new(4100, 50, [1, 1], 64, false).sequences(2),
+    Case::new(4100, 140, [1, 1], 64, false).sequences(2),
     // Several sequences, whose tiles end with them.
     Case::new(130, 70, [2, 1], 64, true).sequences(3),
     Case::new(70, 150, [2, 2], 128, false).sequences(2),
@@ -72,13 +72,14 @@ pub const SMALL: [Case; 20] = [
 ];
 
 /// Several tiles for each block of a GPU, in both orders.
-pub const LARGE: [Case; 17] = [
+pub const LARGE: [Case; 18] = [
     Case::new(1000, 1500, [40, 8], 64, false),
     Case::new(1300, 1300, [50, 10], 64, true),
     Case::new(1111, 900, [37, 37], 128, false),
     Case::new(1500, 1600, [24, 8], 128, true),
     Case::new(4100, 700, [14, 7], 128, false),
     Case::new(4200, 700, [14, 7], 64, false),
+    Case::new(4200, 1100, [3, 3], 64, true).sequences(2),
     Case::new(4300, 4100, [8, 8], 64, true),
     Case::new(4100, 4200, [8, 8], 128, true),
     Case::new(700, 800, [60, 60], 64, true),

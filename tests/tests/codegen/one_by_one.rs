@@ -75,8 +75,18 @@ fn a_round_of_attention_has_both_products_in_flight_and_nothing_touches_their_re
 #[test]
 fn a_round_of_a_product_of_a_product_is_as_that_of_attention() {
     // The one that writes the product: of the others `ptxas` leaves out what nobody reads.
-    let [instance, ..] = &product_of_a_product::INSTANCES;
-    check(instance, [(48, 64 / 16), (64, 48 / 16)]);
+    // The last one takes turns.
+    let [instance, .., in_turn] = &product_of_a_product::INSTANCES;
+    for instance in [instance, in_turn] {
+        check(instance, [(48, 64 / 16), (64, 48 / 16)]);
+    }
+    // A turn is a wait and an arrival more.
+    let [without, with] = [instance, in_turn].map(|instance| {
+        let round = rounds_of_products(code_for_sm_90a(instance));
+        let of = |opcode: &str| round.instructions().filter(|one| one.is(opcode)).count();
+        ["SYNCS.PHASECHK", "SYNCS.ARRIVE"].map(of)
+    });
+    assert_eq!(with, without.map(|count| count + 1), "waits and arrivals of a round with turns");
 }
 
 #[test]

@@ -319,8 +319,9 @@ pub(crate) unsafe fn mbarrier_wait_briefly(barrier: Mbarrier, parity: u32) {
 /// whether it is. The word is read only where the phase has not come within one
 /// `mbarrier.try_wait`.
 ///
-/// Whole warps wait in common: the assembler then knows that they go on together. With `PEELED` a
-/// loop around the call is to be peeled (docs/decisions/94).
+/// Each thread waits for itself (docs/decisions/99). Those of a whole warp that find their phase
+/// marked leave together: the assembler then knows that they do. With `PEELED` a loop around the
+/// call is to be peeled (docs/decisions/94).
 ///
 /// # Safety
 ///
@@ -330,7 +331,7 @@ pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, memb
     let Phase { barrier, parity, place, stage, .. } = phase;
     if members.are_whole_warps() {
         let wait = if PEELED { tilepipe_mbarrier_wait_unless_in_one } else { tilepipe_mbarrier_wait_unless };
-        // SAFETY: the caller's promise: all threads of each warp make this call, converged.
+        // SAFETY: the caller's promise: all threads of each warp make this call.
         return unsafe { wait(barrier, parity, place, stage) } != 0;
     }
     loop {

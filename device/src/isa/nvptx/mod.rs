@@ -11,6 +11,7 @@ mod product;
 mod registers;
 mod tensor;
 mod threads;
+mod turns;
 
 use core::arch::asm;
 use core::num::NonZeroU32;
@@ -27,6 +28,7 @@ pub(crate) use product::{
 pub(crate) use registers::{restore_registers, share_registers};
 pub(crate) use tensor::*;
 pub(crate) use threads::*;
+pub(crate) use turns::Turns;
 
 use super::{ContractText, PendingGroups, Readers, SharedOrigin};
 

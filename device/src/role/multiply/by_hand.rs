@@ -11,6 +11,7 @@ use super::super::group::RoleGroup;
 use super::super::map::{Warpgroups, sealed};
 use super::InFlight;
 use super::room::WrittenFactor;
+use super::turns::InTurn;
 use crate::isa::product::{GROUP_ROWS, Onto, WARPGROUP, Width, check_warpgroups};
 use crate::isa::{self, Members};
 use crate::marker::Uniform;
@@ -541,7 +542,34 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         younger: Q,
         meanwhile: impl FnOnce(Done<'r, P, SIZE>) -> X,
     ) -> (X, Done<'r, Q, SIZE>) {
+        self.products_in_turn(&mut InTurn::none(), older, younger, meanwhile)
+    }
+
+    /// As [`products`](Self::products), but each warpgroup starts its two products when those
+    /// before it have started theirs: the first one when the last one has started those of the call
+    /// before.
+    ///
+    /// The order matters to the time alone. All warpgroups make as many calls, since a role's
+    /// warpgroups run the same code.
+    ///
+    /// PTX: `mbarrier.try_wait.parity` before the fence; behind the second
+    /// `wgmma.commit_group` `bar.warp.sync` and `mbarrier.arrive` of each warp.
+    ///
+    /// # Threads
+    ///
+    /// As for [`product`](Self::product); `meanwhile` is role-level code.
+    #[inline(always)]
+    pub fn products_in_turn<P: Start<'r, SIZE>, Q: Start<'r, SIZE>, X, const GROUPS: usize>(
+        &self,
+        turns: &mut InTurn<'r, GROUPS>,
+        older: P,
+        younger: Q,
+        meanwhile: impl FnOnce(Done<'r, P, SIZE>) -> X,
+    ) -> (X, Done<'r, Q, SIZE>) {
         let members = self.members();
+        // SAFETY: role-level code of the role whose turns they are (`'r`); the turn is passed
+        // below.
+        unsafe { turns.wait() };
         let (mut first, of_first, mut a, b) = older.parts(members);
         let (mut second, of_second, mut c, d) = younger.parts(members);
         // SAFETY: role-level code of a role of warpgroups, whose products they are.
@@ -554,6 +582,8 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         unsafe { P::start(&mut first, &of_first, members, (&a, &b)) };
         // SAFETY: as in `product_beside`; these until the last one.
         unsafe { Q::start(&mut second, &of_second, members, (&c, &d)) };
+        // SAFETY: as for the turn above.
+        unsafe { turns.pass::<R>() };
         // SAFETY: role-level code of the role whose sums they are.
         unsafe { first.wait::<InFlight<1>>() };
         // SAFETY: as above.

@@ -4,6 +4,7 @@ pub(super) mod by_hand;
 mod epilogue;
 pub(super) mod room;
 mod rows;
+pub(super) mod turns;
 
 use super::channel::Channel;
 use super::end::Consumer;

@@ -1,7 +1,7 @@
 //! A product whose left factor is another product, in registers.
 
 use tilepipe::product::{Columns, OperandTile, Sums};
-use tilepipe::role::{Across, Partitioned, Product, Role0, Role1, WarpRoles};
+use tilepipe::role::{Across, Partitioned, Product, Role0, Role1, Turns, WarpRoles};
 use tilepipe::{
     Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle64, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile,
     bf16, kernel,
@@ -13,10 +13,14 @@ type Left = OperandTile<bf16, Panels2<128, 64, 32>, Swizzle64>;
 type Middle = OperandTile<bf16, Panels2<48, 64, 32>, Swizzle64>;
 /// Rows of C, across K.
 type Right = OperandTile<bf16, Extents2<48, 64>, Swizzle128>;
-/// The stages of each factor, and output stages.
-type Chain = (
+/// The stages of each factor, output stages, and turns.
+type Chain<const TURNS: usize> = (
     (Partitioned<Stages<Left, 1, TensorMap>>, Partitioned<Stages<Middle, 2, TensorMap>>),
-    (Partitioned<Stages<Right, 2, TensorMap>>, Outputs<TensorTile<f32, Panels2<128, 64, 16>, Swizzle64>, 2>),
+    (
+        Partitioned<Stages<Right, 2, TensorMap>>,
+        Outputs<TensorTile<f32, Panels2<128, 64, 16>, Swizzle64>, 2>,
+        Turns<TURNS>,
+    ),
 );
 
 /// What `product_of_a_product` writes: the product itself.
@@ -28,26 +32,27 @@ pub const TOTAL: usize = 2;
 
 /// Writes `(A * B^T) * C`, or what `SHOWN` says, where of row `r` of `A * B^T` only the columns
 /// from `r % 8` on count. Rows of A whose number is a multiple of 64 are doubled at each further
-/// tile of B (the sums of a warp then change; those of the others do not).
-#[kernel(instances(SHOWN = [0, 1, 2]), min_blocks = 1)]
-pub fn product_of_a_product<const SHOWN: usize>(
+/// tile of B (the sums of a warp then change; those of the others do not). Of two `TURNS` the
+/// warpgroups start their products in turn.
+#[kernel(instances(SHOWN = [0, 1, 2], TURNS = [0]), instances(SHOWN = [0], TURNS = [2]), min_blocks = 1)]
+pub fn product_of_a_product<const SHOWN: usize, const TURNS: usize>(
     block: Block<288>,
     a: Tensor<bf16, Panels2<128, 64, 32>, Swizzle64>,
     b: Tensor<bf16, Panels2<48, 64, 32>, Swizzle64>,
     c: Tensor<bf16, Extents2<48, 64>, Swizzle128>,
     out: TensorMut<f32, Panels2<128, 64, 16>, Swizzle64>,
-    shared: Shared<Chain>,
+    shared: Shared<Chain<TURNS>>,
 ) {
     let (first, second) = shared.split();
-    let ((lefts, middles), (rights, outputs)) = (first.split(), second.split());
+    let ((lefts, middles), (rights, outputs, turns)) = (first.split(), second.split());
     let (places, tiles) = (out.tile_places(&block), b.rows().div_ceil(48));
     let _ = block
         .partition::<WarpRoles<256, 32>>()
         .pipeline_between(Role1, Role0, lefts)
         .pipeline_between(Role1, Role0, middles)
         .pipeline_between(Role1, Role0, rights)
-        .role((out, outputs), |group, (mut lefts, mut middles, mut rights), (out, outputs)| {
-            let mut ring = outputs.outputs(&group, out);
+        .role((out, outputs, turns), |group, (mut lefts, mut middles, mut rights), (out, outputs, turns)| {
+            let (mut ring, mut turns) = (outputs.outputs(&group, out), turns.turns(&group));
             for tile in 0..places.len() {
                 let Ok(left) = lefts.wait() else { return };
                 let (left_end, left) = left.hold();
@@ -69,8 +74,9 @@ pub fn product_of_a_product<const SHOWN: usize>(
                     let (right_end, right) = right.hold();
                     let further = Product::of(&group, &left, middle);
                     let (before, last) = (terms.into_factor::<bf16, _>(&group), at + 1 == tiles);
+                    let added = Product::onto(result, before, Across(right));
                     let (next, (sums, _, Across(right))) =
-                        group.products(further, Product::onto(result, before, Across(right)), |(sums, _, middle)| {
+                        group.products_in_turn(&mut turns, further, added, |(sums, _, middle)| {
                             let end = middle_end.release(middle);
                             let ends = if last { b_rows_of_last(b.rows()) } else { 48 };
                             let terms = sums.keep(&group, |row| (row % 8) as i32..ends);

@@ -16,7 +16,8 @@
 //! * when the roles have left, no arrival is pending and no copy is in flight.
 //!
 //! A thread of the model stands for whatever arrives once at a barrier: a thread, or a warp that
-//! arrives as one.
+//! arrives as one, behind a barrier of its own. (Its threads wait one by one. What they could do
+//! before that barrier, threads that arrive one by one can.)
 //!
 //! `mutations` shows that the checks can fail: each mistake in the protocol or in its barriers is
 //! found, by the check that is meant to.

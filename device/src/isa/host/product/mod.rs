@@ -98,6 +98,28 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) 
     unsafe { for_first_of_warpgroups_from::<false>(members, None, core::ptr::null(), |_, _| body()) };
 }
 
+/// Turns of a role's warpgroups: nothing here, where one thread runs them all.
+pub(crate) struct Turns;
+
+impl Turns {
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn new(_: usize, _: Members) -> Self {
+        Turns
+    }
+
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn wait(&self) {}
+
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn pass(&mut self, _: Members) {}
+}
+
 /// The number of the calling thread's warpgroup in the role; here nobody asks for it.
 ///
 /// # Safety

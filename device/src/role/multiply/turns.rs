@@ -1,0 +1,175 @@
+//! Turns in which the warpgroups of a role start their products.
+
+use super::super::group::RoleGroup;
+use super::super::map::{Warpgroups, sealed};
+use crate::group::scratch::CollectiveGroup;
+use crate::isa;
+use crate::isa::product::WARPGROUP;
+use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::memory::{Layout, Shared};
+use core::marker::PhantomData;
+
+/// Shared memory for the turns of `GROUPS` warpgroups, all those of a role: 8 bytes for each.
+///
+/// [`Shared::turns`] makes [`InTurn`] of it. Of no warpgroups, `Turns<0>`, there are no turns, and
+/// no instructions for them: for a kernel of which some instances take turns.
+pub struct Turns<const GROUPS: usize>(());
+
+// SAFETY: an mbarrier for each warpgroup, 8 bytes and aligned to 8, is all that is used.
+unsafe impl<const GROUPS: usize> Layout for Turns<GROUPS> {
+    const BYTES: usize = 8 * GROUPS;
+    const ALIGNMENT: usize = 8;
+    const STORES: bool = false;
+}
+
+/// Turns in which the warpgroups of a role start products
+/// ([`RoleGroup::products_in_turn`](crate::role::RoleGroup::products_in_turn)).
+///
+/// Without turns warpgroups that compute for as long as tensor cores multiply for them fall into
+/// some order, or wait for the tensor cores all at once. With turns one computes while those of the
+/// others are multiplied for. Which is faster is to be measured.
+///
+/// CUDA: `OrderedSequenceBarrier` of CUTLASS, and the scheduler barriers of FlashAttention 3.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::product::OperandTile;
+/// use tilepipe::role::{Partitioned, Product, Turns, WarpRoles};
+/// use tilepipe::{
+///     Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut,
+///     TensorTile, bf16, kernel,
+/// };
+///
+/// type Rows = OperandTile<bf16, Extents2<128, 64>, Swizzle128>;
+/// type Columns = OperandTile<bf16, Extents2<64, 64>, Swizzle128>;
+/// type Panel = Panels2<128, 64, 32>;
+///
+/// /// Writes `A * B^T`, of a matrix A of 128 rows and a matrix B of 128, in two products.
+/// #[kernel(min_blocks = 1)]
+/// pub fn both(
+///     block: Block<384>,
+///     a: Tensor<bf16, Extents2<128, 64>, Swizzle128>,
+///     b: Tensor<bf16, Extents2<64, 64>, Swizzle128>,
+///     out: TensorMut<f32, Panel, Swizzle128>,
+///     shared: Shared<(
+///         (Partitioned<Stages<Rows, 1, TensorMap>>, Partitioned<Stages<Columns, 2, TensorMap>>),
+///         (Outputs<TensorTile<f32, Panel, Swizzle128>, 2>, Turns<2>),
+///     )>,
+/// ) {
+///     let (stages, others) = shared.split();
+///     let ((rows, columns), (outputs, turns)) = (stages.split(), others.split());
+///     block
+///         .partition::<WarpRoles<128, 256>>()
+///         .pipeline(rows)
+///         .pipeline(columns)
+///         .role((), |_, (rows, mut columns), ()| {
+///             let Ok(stage) = rows.acquire() else { return };
+///             let _ = stage.copy(a.at(0, 0)).commit();
+///             for first in [0, 64] {
+///                 let Ok(stage) = columns.acquire() else { return };
+///                 columns = stage.copy(b.at(first, 0)).commit();
+///             }
+///         })
+///         .role((out, outputs, turns), |group, (rows, columns), (out, outputs, turns)| {
+///             let (mut ring, mut turns) = (outputs.outputs(&group, out), turns.turns(&group));
+///             let (Ok(rows), Ok(first)) = (rows.wait(), columns.wait()) else { return };
+///             let ((_, rows), (end, first)) = (rows.hold(), first.hold());
+///             let Ok((_, second)) = end.wait() else { return };
+///             let [first, second] = [first, second].map(|tile| Product::of(&group, &rows, tile));
+///             let mut store = |tile, sums: &_| ring.store_sums(tile, &group, sums, |_, _, it| it);
+///             let ((), (sums, ..)) =
+///                 group.products_in_turn(&mut turns, first, second, |(sums, ..)| store(0, &sums));
+///             store(1, &sums);
+///         })
+///         .run_last();
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let twos = device.upload_2d(&[bf16::from_f32(2.0); 128 * 64], 64)?;
+/// # let mut out = device.zeroed_2d::<f32>(128, 128)?;
+/// # both::launch(&device.stream()?, 1, &twos, &twos, &mut out)?;
+/// # assert_eq!(out.download()?, [4.0 * 64.0; 128 * 128]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Invariants
+///
+/// 0. `turns` are those of the role that the brand says, all of whose threads have met since they
+///    were made, and this value alone takes them.
+#[must_use = "turns are taken by `group.products_in_turn(&mut turns, ..)`"]
+pub struct InTurn<'r, const GROUPS: usize> {
+    turns: Option<isa::Turns>,
+    brand: Brand<'r>,
+    level: BlockLevel,
+}
+
+impl<const GROUPS: usize> !Uniform for InTurn<'_, GROUPS> {}
+
+impl<P, const GROUPS: usize> Shared<'_, Turns<GROUPS>, P> {
+    /// Makes turns of this memory: the first one is the first warpgroup's.
+    ///
+    /// PTX: `mbarrier.init` for each warpgroup, `barrier.sync` of the role.
+    ///
+    /// # Threads
+    ///
+    /// A role of `GROUPS` warpgroups, to which the memory was handed, or of any number if `GROUPS`
+    /// is 0.
+    #[inline(always)]
+    pub fn turns<'r, R: Warpgroups, const SIZE: usize>(self, group: &RoleGroup<'r, R, SIZE>) -> InTurn<'r, GROUPS> {
+        const {
+            assert!(
+                GROUPS == 0 || GROUPS == SIZE / WARPGROUP,
+                "all warpgroups of a role take turns: a role of 256 threads takes `Turns<2>`, or `Turns<0>` for none"
+            );
+        }
+        let _ = group;
+        let mut turns = None;
+        if const { GROUPS > 0 } {
+            // SAFETY: (0) role-level code of a role of warpgroups (`RoleGroup`), with a barrier
+            // below; (1) `Shared` owns this memory, and is gone.
+            turns = Some(unsafe { isa::Turns::new(self.offset(), <R as sealed::Role>::MEMBERS) });
+            // SAFETY: role-level code of the role, all of whose threads make this call.
+            unsafe { <R as CollectiveGroup>::sync() };
+        }
+        InTurn { turns, brand: PhantomData, level: PhantomData }
+    }
+}
+
+impl InTurn<'_, 0> {
+    /// No turns.
+    #[inline(always)]
+    pub(super) fn none() -> Self {
+        InTurn { turns: None, brand: PhantomData, level: PhantomData }
+    }
+}
+
+impl<const GROUPS: usize> InTurn<'_, GROUPS> {
+    /// Waits for the warpgroup's turn.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the role make this call, and then [`pass`](Self::pass).
+    #[inline(always)]
+    pub(super) unsafe fn wait(&self) {
+        if let Some(turns) = &self.turns {
+            // SAFETY: the caller's promise.
+            unsafe { turns.wait() };
+        }
+    }
+
+    /// Passes the turn on to the next warpgroup.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the role make this call, behind [`wait`](Self::wait).
+    #[inline(always)]
+    pub(super) unsafe fn pass<R: Warpgroups>(&mut self) {
+        if let Some(turns) = &mut self.turns {
+            // SAFETY: the caller's promise.
+            unsafe { turns.pass(<R as sealed::Role>::MEMBERS) };
+        }
+    }
+}
