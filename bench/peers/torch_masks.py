@@ -16,8 +16,8 @@ from torch_libraries import constant, matrices, nothing, view
 from torch_tasks import Case, Contestant
 
 WINDOW = {
-    64: "attention__bf16_LastFirst_2_false_64_4_128_128_2_2_384_256_24_240",
-    128: "attention__bf16_LastFirst_2_false_128_4_128_128_2_2_384_256_24_240",
+    64: "attention__bf16_LastFirst_2_false_64_4_128_128_2_2_384_256_24_240_0",
+    128: "attention__bf16_LastFirst_2_false_128_4_128_128_2_2_384_256_24_240_0",
 }
 PACKED = {
     64: "attention_packed__bf16_LastFirst_64_128_128_2_2_384_256_24_240",

@@ -357,6 +357,7 @@ fn positive(what: &'static str, scale: f32) -> Result<(), AttentionError> {
 fn rows(size: &Size, mask: u32) -> usize {
     let longest_of_two = match (size.padded(), mask) {
         (256, _) | (_, WINDOW) => usize::MAX,
+        (64, CAUSAL) => 2048,
         _ => 4096,
     };
     if size.queries <= longest_of_two { 128 } else { 192 }

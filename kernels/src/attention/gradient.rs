@@ -109,13 +109,13 @@ pub fn attention_queries_gradient<
     scores: Scores,
     out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
     // Queries and their gradient are two tiles that stay.
-    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, 2, STAGES>>,
+    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, 2, STAGES, 0>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
-    let ((both_stages, key_stages), (value_stages, outputs)) = {
+    let ((both_stages, key_stages), (value_stages, outputs, _)) = {
         let (first, second) = shared.split();
         (first.split(), second.split())
     };

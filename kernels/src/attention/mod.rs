@@ -9,7 +9,9 @@ use tilepipe::product::{
     Columns, OperandElement, OperandTile, RowParts, RowValues, RowValuesMut, SumElement, Sums, Width, exp2_approximate,
     reciprocal_approximate,
 };
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleGroup, RoleShared, WarpRoles, Warpgroups};
+use tilepipe::role::{
+    Across, Budget, Partitioned, Product, Registers, RoleGroup, RoleShared, Turns, WarpRoles, Warpgroups,
+};
 use tilepipe::{
     Block, Constant, Grouped, LastFirst, Outputs, Panels, Shared, Stages, Stepped, Swizzle128, Tensor, TensorMap,
     TensorMut, TensorTile, Uniform, bf16, f16, kernel, math,
@@ -60,7 +62,7 @@ const GROWTH: f32 = 8.0;
 pub type Tile<T, const ROWS: usize, const HEAD: usize, const ARRAY: usize = 4> =
     OperandTile<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>;
 
-/// Stages of queries, of keys and of values, and output stages.
+/// Stages of queries, of keys and of values, output stages, and turns of so many warpgroups.
 pub type Rings<
     T,
     const HEAD: usize,
@@ -69,6 +71,7 @@ pub type Rings<
     const KEYS: usize,
     const QUERIES: usize,
     const STAGES: usize,
+    const TURNS: usize,
 > = (
     (
         Partitioned<Stages<Tile<T, ROWS, HEAD, ARRAY>, QUERIES, TensorMap>>,
@@ -77,6 +80,7 @@ pub type Rings<
     (
         Partitioned<Stages<Tile<T, KEYS, HEAD, ARRAY>, STAGES, TensorMap>>,
         Outputs<TensorTile<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>, 2>,
+        Turns<TURNS>,
     ),
 );
 
@@ -105,63 +109,63 @@ pub const MOST_HEADS: usize = 256;
 #[kernel(
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
-        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 1, 3)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
+        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 0)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [128],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 0)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
-        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
+        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 3)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
-        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 208, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 208, 2, 2)],
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [64],
-        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
+        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 3)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false), (2, false)], HEAD = [128, 64],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [256],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, false)], HEAD = [256],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [64],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [128],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 2, 3)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [256],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 32, 1, 4)],
-        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     )
 )]
 pub fn attention<
@@ -179,6 +183,7 @@ pub fn attention<
     const CONSUMERS: usize,
     const LESS: usize,
     const MORE: usize,
+    const TURNS: usize,
 >(
     block: Block<THREADS>,
     queries: Tensor<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>,
@@ -189,7 +194,7 @@ pub fn attention<
     shape: Constant<Shape>,
     out: TensorMut<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128, O>,
     logarithms: RowValuesMut<ROWS, O>,
-    shared: Shared<Rings<T, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES>>,
+    shared: Shared<Rings<T, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, TURNS>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,
@@ -201,7 +206,7 @@ pub fn attention<
         block.launch_dependents();
     }
     let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
-    attend::<_, _, O, _, SHAPED, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE>(
+    attend::<_, _, O, _, SHAPED, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE, TURNS>(
         block,
         queries,
         (keys, values),
@@ -234,6 +239,7 @@ fn attend<
     const CONSUMERS: usize,
     const LESS: usize,
     const MORE: usize,
+    const TURNS: usize,
 >(
     block: Block<THREADS>,
     queries: Tokens<'_, T, ROWS, HEAD, ARRAY>,
@@ -241,13 +247,13 @@ fn attend<
     (scale, shape): (f32, P),
     seen: impl Fn(usize) -> V + Uniform + RoleShared,
     (out, logarithms): (TensorMut<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128, O>, RowValuesMut<ROWS, O>),
-    shared: Shared<Rings<T, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES>>,
+    shared: Shared<Rings<T, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, TURNS>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
-    let ((query_stages, key_stages), (value_stages, outputs)) = {
+    let ((query_stages, key_stages), (value_stages, outputs, turns)) = {
         let (first, second) = shared.split();
         (first.split(), second.split())
     };
@@ -279,9 +285,9 @@ fn attend<
             }
         })
         .role(
-            (out, outputs, logarithms),
-            |group, (mut of_queries, mut of_keys, mut of_values), (out, outputs, mut logarithms)| {
-                let mut ring = outputs.outputs(&group, out);
+            (out, (outputs, turns), logarithms),
+            |group, (mut of_queries, mut of_keys, mut of_values), (out, (outputs, turns), mut logarithms)| {
+                let (mut ring, mut turns) = (outputs.outputs(&group, out), turns.turns(&group));
                 for tile in places {
                     let (row, matrix) = tile.get();
                     let seen = seen(row);
@@ -316,8 +322,9 @@ fn attend<
                         let Ok(value) = of_values.wait() else { return };
                         let (value_end, value) = value.hold();
                         let (weights, factor);
+                        let younger = Product::onto(sums, factors, Across(value));
                         let (softmax, (summed, _, Across(value))) =
-                            group.products(scores, Product::onto(sums, factors, Across(value)), |(scores, _, key)| {
+                            group.products_in_turn(&mut turns, scores, younger, |(scores, _, key)| {
                                 let end = key_end.release(key);
                                 let tile = next as usize;
                                 let of_tile = |row| seen.of_tile(row, tile, KEYS);

@@ -51,14 +51,14 @@ pub fn attention_packed<
     band: Band,
     out: TensorMut<T, Panels<ROWS, HEAD, 64, 4>, Swizzle128, O>,
     logarithms: RowValuesMut<ROWS, O>,
-    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, QUERIES, STAGES>>,
+    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, QUERIES, STAGES, 0>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
     let seen = |tile| SeenOfPacked::<ROWS>::new(tile, &places, band);
-    attend::<_, _, O, _, false, HEAD, 4, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE>(
+    attend::<_, _, O, _, false, HEAD, 4, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE, 0>(
         block,
         queries,
         (keys, values),
