@@ -154,7 +154,7 @@ const AROUND_A_TILE: usize = 700;
 /// The columns of the tiles that there are, and how much longer a column takes there than in the
 /// widest tiles, in percent: measured (docs/performance.md).
 const WIDTHS: [(usize, usize); 9] =
-    [(64, 137), (128, 102), (160, 102), (168, 104), (176, 105), (192, 101), (208, 103), (224, 102), (256, 100)];
+    [(64, 137), (128, 102), (160, 102), (168, 104), (176, 102), (192, 101), (208, 103), (224, 102), (256, 100)];
 /// Of matrices whose rows are not both along K.
 const WIDTHS_ACROSS: [(usize, usize); 2] = [(128, 118), (256, 100)];
 
