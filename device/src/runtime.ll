@@ -672,6 +672,41 @@ define i32 @tilepipe_mbarrier_wait_unless_in_one(i32 %address, i32 %parity, i32 
   ret i32 %marked
 }
 
+; The same two for barriers whose addresses ptxas does not know to be the same in a warp: a vote says
+; that all threads of a warp have seen the phase, and they go on together.
+define i32 @tilepipe_mbarrier_wait_unless_together(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
+  %first = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
+  %here = icmp ne i32 %first, 0
+  %all = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %here)
+  br i1 %all, label %came, label %look, !prof !1001
+
+look:
+  %word = call i32 asm sideeffect "{\0A\09.reg .b32 place;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $1;\0A\09atom.relaxed.cta.shared.or.b32 $0, [place], 0;\0A\09}", "=r,r"(i32 %place)
+  %twice = shl i32 %stage, 1
+  %both = add i32 %twice, %parity
+  %mark = add i32 %both, 1
+  %is = icmp eq i32 %word, %mark
+  %any = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %is)
+  br i1 %any, label %left, label %again, !prof !1002
+
+again:
+  %next = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
+  %now = icmp ne i32 %next, 0
+  %over = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %now)
+  br i1 %over, label %came, label %look
+
+left:
+  ret i32 1
+
+came:
+  ret i32 0
+}
+
+define i32 @tilepipe_mbarrier_wait_unless_together_in_one(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
+  %marked = call i32 asm sideeffect "{\0A\09.reg .pred complete, marked, all, first;\0A\09.reg .b32 word, mark, place, lane;\0A\09mov.b32 $0, 0;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred complete, complete, 0xffffffff;\0A\09@complete bra tilepipe_over;\0A\09tilepipe_look:\0A\09mov.u32 lane, %laneid;\0A\09setp.eq.u32 first, lane, 0;\0A\09mov.b32 word, 0;\0A\09mov.b32 place, tilepipe_shared;\0A\09add.u32 place, place, $3;\0A\09@first atom.relaxed.cta.shared.or.b32 word, [place], 0;\0A\09mad.lo.u32 mark, $4, 2, $2;\0A\09add.u32 mark, mark, 1;\0A\09setp.eq.u32 marked, word, mark;\0A\09vote.sync.any.pred all, marked, 0xffffffff;\0A\09selp.b32 $0, 1, 0, all;\0A\09@all bra tilepipe_over;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09vote.sync.all.pred complete, complete, 0xffffffff;\0A\09@!complete bra tilepipe_look;\0A\09tilepipe_over:\0A\09}", "=&r,r,r,r,r,~{memory}"(i32 %address, i32 %parity, i32 %place, i32 %stage) convergent
+  ret i32 %marked
+}
+
 ; Whether the phase of this parity is complete; if so with acquire semantics. If not, the thread
 ; sleeps for a moment, so that threads of its warp on another control-flow path get their turn.
 ; Otherwise a loop around this call might starve them forever.

@@ -182,11 +182,15 @@ fn without_checks(body: &str) -> String {
 /// The labels of its loop are local to a block in braces and all the same.
 fn with_waits_in_one(body: &str) -> String {
     let (mut out, mut rest) = (String::new(), body);
-    while let Some((before, wait)) = rest.split_once("\t{\n\t.reg .pred complete, all, marked, any;\n") {
+    while let Some((before, wait)) = rest.split_once("\t{\n\t.reg .pred complete, marked, all") {
         let (wait, behind) = wait.split_once("\n\t}\n").unwrap_or((wait, ""));
         let line = |begin: &str| wait.lines().find_map(|line| line.trim().strip_prefix(begin)).unwrap_or_default();
-        let (result, place) = (line("mov.b32 "), line("mbarrier.try_wait.parity.shared.b64 complete, "));
-        out += &format!("{before}\t{MBARRIER_WAIT} {place}\n\tmov.b32 {result}\n");
+        let (result, place) = (line("mov.b32 %"), line("mbarrier.try_wait.parity.shared.b64 complete, "));
+        out += &format!("{before}\t{MBARRIER_WAIT} {place}\n");
+        // A wait that leads out returns nothing.
+        if !result.is_empty() {
+            out += &format!("\tmov.b32 %{result}\n");
+        }
         rest = behind;
     }
     out + rest

@@ -279,12 +279,14 @@ impl<K: Handover> Memory<K> {
     /// The phase is one of this pipeline's, and all `members` make this call at role level.
     #[inline(always)]
     pub(super) unsafe fn wait_unless_marked(self, phase: Phase, members: Members) -> bool {
+        // What a role has found for itself is the same in a warp, which the assembler sees.
+        let is_uniform = self.origin().is_some();
         if const { <K::Contents as Contents>::SHAPES.len() > 1 } {
             // SAFETY: the caller's promise.
-            unsafe { isa::mbarrier_wait_unless::<true>(phase, members) }
+            unsafe { isa::mbarrier_wait_unless::<true>(phase, is_uniform, members) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { isa::mbarrier_wait_unless::<false>(phase, members) }
+            unsafe { isa::mbarrier_wait_unless::<false>(phase, is_uniform, members) }
         }
     }
 

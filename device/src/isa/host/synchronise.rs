@@ -397,7 +397,7 @@ pub(crate) unsafe fn mbarrier_wait_briefly(barrier: *mut u64, parity: u32) {
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, _: Members) -> bool {
+pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, _: bool, _: Members) -> bool {
     let (barrier, parity) = (phase.barrier.addr(), phase.parity);
     synchronise(|scheduler, _| scheduler.wait(barrier, parity, true));
     // When the role has the baton again, one of both is so.

@@ -39,6 +39,8 @@ unsafe extern "C" {
     fn tilepipe_mbarrier_try_wait(barrier: u32, parity: u32) -> u32;
     fn tilepipe_mbarrier_wait_unless(barrier: u32, parity: u32, place: u32, stage: u32) -> u32;
     fn tilepipe_mbarrier_wait_unless_in_one(barrier: u32, parity: u32, place: u32, stage: u32) -> u32;
+    fn tilepipe_mbarrier_wait_unless_together(barrier: u32, parity: u32, place: u32, stage: u32) -> u32;
+    fn tilepipe_mbarrier_wait_unless_together_in_one(barrier: u32, parity: u32, place: u32, stage: u32) -> u32;
     fn tilepipe_mbarrier_poll(barrier: u32, parity: u32) -> u32;
     safe fn tilepipe_clock() -> u64;
 }
@@ -320,17 +322,27 @@ pub(crate) unsafe fn mbarrier_wait_briefly(barrier: Mbarrier, parity: u32) {
 /// `mbarrier.try_wait`.
 ///
 /// Each thread waits for itself (docs/decisions/99). Those of a whole warp that find their phase
-/// marked leave together: the assembler then knows that they do. With `PEELED` a loop around the
-/// call is to be peeled (docs/decisions/94).
+/// marked leave together: the assembler then knows that they do. Where it does not know that the
+/// barrier's address is the same in a warp, which `is_uniform` says, whole warps wait in common.
+/// With `PEELED` a loop around the call is to be peeled (docs/decisions/94).
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(phase: Phase, members: Members) -> bool {
+pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(
+    phase: Phase,
+    is_uniform: bool,
+    members: Members,
+) -> bool {
     let Phase { barrier, parity, place, stage, .. } = phase;
     if members.are_whole_warps() {
-        let wait = if PEELED { tilepipe_mbarrier_wait_unless_in_one } else { tilepipe_mbarrier_wait_unless };
+        let wait = match (PEELED, is_uniform) {
+            (true, true) => tilepipe_mbarrier_wait_unless_in_one,
+            (true, false) => tilepipe_mbarrier_wait_unless_together_in_one,
+            (false, true) => tilepipe_mbarrier_wait_unless,
+            (false, false) => tilepipe_mbarrier_wait_unless_together,
+        };
         // SAFETY: the caller's promise: all threads of each warp make this call.
         return unsafe { wait(barrier, parity, place, stage) } != 0;
     }
