@@ -672,8 +672,8 @@ define i32 @tilepipe_mbarrier_wait_unless_in_one(i32 %address, i32 %parity, i32 
   ret i32 %marked
 }
 
-; The same two for barriers whose addresses ptxas does not know to be the same in a warp: a vote says
-; that all threads of a warp have seen the phase, and they go on together.
+; The same two for barriers whose addresses ptxas does not know to be the same in a warp: a vote
+; says that all threads of a warp have seen the phase, and they go on together.
 define i32 @tilepipe_mbarrier_wait_unless_together(i32 %address, i32 %parity, i32 %place, i32 %stage) alwaysinline nounwind convergent {
   %first = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
   %here = icmp ne i32 %first, 0
