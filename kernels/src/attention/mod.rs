@@ -105,7 +105,8 @@ pub const MOST_HEADS: usize = 256;
 /// One thread of the first role has the copy engine load tiles. Two or three warpgroups multiply,
 /// 64 queries each: the scores of a tile of keys, and meanwhile the weights of the tile before with
 /// its values. `MASK` says which keys a query sees, all, those up to its own or those of `band`,
-/// and `SHAPED` whether scores are more than products.
+/// and `SHAPED` whether scores are more than products. `TURNS` is how many warpgroups start their
+/// products in turn: all that multiply, or none.
 #[kernel(
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
