@@ -124,6 +124,7 @@ macro_rules! width {
 width!(Of256, 256, 4);
 width!(Of224, 224, 4);
 width!(Of192, 192, 4);
+width!(Of176, 176, 5);
 width!(Of168, 168, 5);
 width!(Of128, 128, 6);
 width!(Of64, 64, 8);
