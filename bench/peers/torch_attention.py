@@ -18,12 +18,12 @@ from torch_tasks import Case, Contestant, empty
 
 # By the size of a head, whether attention is causal, and the rows of queries of a tile.
 INSTANCES = {
-    (64, False, 128): "attention__bf16_Grouped_1024__0_false_64_2_128_208_2_2_384_256_24_240_0",
+    (64, False, 128): "attention__bf16_Grouped_1024__0_false_64_4_128_208_2_2_384_256_24_240_0",
     (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_2_192_128_2_3_512_384_32_160_3",
     (64, True, 128): "attention__bf16_LastFirst_1_false_64_4_128_128_2_2_384_256_24_240_0",
     (64, True, 192): "attention__bf16_LastFirst_1_false_64_2_192_128_2_3_512_384_32_160_3",
     (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_4_128_128_2_2_384_256_24_240_0",
-    (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_2_192_80_2_2_512_384_32_160_0",
+    (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_4_192_80_2_2_512_384_32_160_0",
     (128, True, 128): "attention__bf16_LastFirst_1_false_128_4_128_128_2_2_384_256_24_240_0",
     (128, True, 192): "attention__bf16_LastFirst_1_false_128_4_192_80_2_2_512_384_32_160_0",
     (256, False, 128): "attention__bf16_Grouped_1024__0_false_256_4_128_64_1_2_384_256_24_240_0",
@@ -34,7 +34,7 @@ MOST_HEADS = 256
 # The most tokens for which tiles of 128 rows are taken, as `tilepipe_kernels::attention::forward` does.
 ANY = 1 << 30
 OF_128_ROWS = {
-    (64, False): 4096, (64, True): 2048, (128, False): 4096, (128, True): 4096, (256, False): ANY, (256, True): ANY,
+    (64, False): 1023, (64, True): 2048, (128, False): 4096, (128, True): 4096, (256, False): ANY, (256, True): ANY,
 }  # fmt: skip
 # Tokens, heads of queries, and of keys. With 32 heads as many rows of tiles as of a batch of two with 16.
 SHAPES = [(1024, 128, 128), (2048, 64, 64), (4096, 32, 32), (8192, 32, 32), (16384, 16, 16), (2048, 64, 8), (8192, 64, 8)]

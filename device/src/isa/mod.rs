@@ -77,6 +77,8 @@
 //! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
 //! | `Operands`, `Operands::new` | `shfl.sync.idx` | sm_90a | warpgroups |
 //! | `Operands::of_stages` | the same, once for all stages | sm_90a | warpgroups |
+//! | `LeftRows`, `LeftRows::new` | the same, once for several products | sm_90a | warpgroups |
+//! | `Operands::of_rows` | no instruction | sm_90a | warpgroups |
 //! | `Sums`, `Sums::new` | registers | | warpgroups |
 //! | `Sums::multiply` | `wgmma.fence`, `.mma_async`, `.commit_group` | sm_90a | warpgroups |
 //! | `Sums::wait` | `wgmma.wait_group N` | sm_90a | warpgroups |
@@ -332,12 +334,13 @@
 //! 1. From `offset` on there are 8 bytes of the block's shared memory for each warpgroup, aligned
 //!    to 8, which these calls alone access from `new` on.
 //!
-//! ## `Operands::new`, `Operands::of_stages`
+//! ## `Operands::new`, `Operands::of_stages`, `LeftRows::new`, `Operands::of_rows`
 //!
 //! 0. All `members`, which are warpgroups, make this call, converged.
 //! 1. Both operands lie in shared memory and start at whole periods of their swizzle, which is that
 //!    of their rows' bytes, and so do their panels. The first has 64 rows for each warpgroup; both
-//!    have as many elements along K, a multiple of 16.
+//!    have as many elements along K, a multiple of 16. (`LeftRows` are the first.)
+//! 2. The rows that `Operands::of_rows` takes were made by the same `members`.
 //!
 //! ## `Sums::multiply`
 //!

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::isa;
 use crate::isa::RawRows;
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
-use crate::tensor::TilePlaces;
+use crate::tensor::{TileIndex, TilePlaces};
 use crate::view::geometry::Rows;
 use crate::view::order::{Cyclic, Stepped};
 use crate::view::share::Share;
@@ -119,7 +119,7 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
         unsafe { self.rows.read() }
     }
 
-    /// Where the numbers of the block's tile `index` are: the first one's address, and how many lie
+    /// Where the numbers of this tile of the block's are: the first one's address, and how many lie
     /// in the matrix from there on.
     ///
     /// # Panics
@@ -127,16 +127,16 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
     /// If the block has no such tile.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn tile(&mut self, index: usize) -> (*mut f32, usize) {
+    pub(crate) fn tile<I: TileIndex>(&mut self, tile: I) -> (*mut f32, usize) {
         // Known here only, so that nothing that follows from it is kept in registers while products
         // are computed.
-        let index = isa::opaque_here(index);
+        let index = isa::opaque_here(tile.index());
         let RawRows { address, width, height, pitch } = self.rows();
         let (rows, matrices) = (width as usize, height as usize);
         // Counted as the tiles of matrices side by side.
         let (division, tiles) = Rows::new(matrices, rows, 0).divide_into([ROWS, 1]);
         let numbers = O::numbers_in_groups(tiles);
-        let share: Share<Rows> = Share { division, numbers, count: numbers.count(), whole: false };
+        let share: Share<Rows> = Share { division, numbers, count: I::count_of(index, numbers), whole: false };
         let (row, matrix) = TilePlaces::of::<O>(share, rows.div_ceil(ROWS)).get(index);
         let first = (address as *mut f32).wrapping_add(matrix * pitch as usize + row * ROWS);
         (first, rows - row * ROWS)

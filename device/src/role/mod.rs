@@ -123,6 +123,7 @@ pub use misuse::{
     StillEmpty, UnifiedMemory,
 };
 pub use multiply::by_hand::{Across, Fresh, LeftFactor, Product, Start, TileFactor};
+pub use multiply::factor_rows::FactorRows;
 pub use multiply::room::{FactorRoom, SharedFactor, WrittenFactor};
 pub use multiply::turns::{InTurn, Turns};
 pub use outputs::RoleDestination;

@@ -123,7 +123,7 @@ impl Mapped {
         };
         let (division, boxes) = Rows::new(columns, rows, 0).divide_into(X::STRIDE);
         let numbers = X::deal::<O>(boxes);
-        Share { division, numbers, count: numbers.count(), whole: false }
+        Share { division, numbers, count: numbers.count_below_2_32(), whole: false }
     }
 }
 

@@ -6,6 +6,7 @@ use core::num::NonZeroU32;
 use crate::fault;
 use crate::isa;
 use crate::view::geometry::Rows;
+use crate::view::numbers::TileNumbers;
 use crate::view::order::Stepped;
 use crate::view::share::{Share, TILE_OUT_OF_RANGE};
 
@@ -22,6 +23,8 @@ pub struct TilePlaces {
     /// Rows of tiles.
     down: u32,
     last_first: bool,
+    /// Which rounds of the grid go backwards then: those of even index, or of odd.
+    backwards: usize,
 }
 
 impl TilePlaces {
@@ -37,7 +40,8 @@ impl TilePlaces {
             }
             false => Groups::of(O::GROUP as u32, down, across),
         };
-        TilePlaces { share, groups, down, last_first: O::LAST_FIRST }
+        let backwards = if O::LAST_FIRST { share.numbers().backwards() } else { 0 };
+        TilePlaces { share, groups, down, last_first: O::LAST_FIRST, backwards }
     }
 
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
@@ -56,9 +60,15 @@ impl TilePlaces {
     #[track_caller]
     pub fn get(&self, index: usize) -> (usize, usize) {
         self.share.check(index, TILE_OUT_OF_RANGE);
+        self.place(index)
+    }
+
+    /// As [`get`](Self::get), of a tile that there is.
+    #[inline(always)]
+    fn place(&self, index: usize) -> (usize, usize) {
         if self.last_first {
             // As many as come before it.
-            let before = self.share.numbers().number_in_turns(index) as u32;
+            let before = self.share.numbers().number_in_turns(index, self.backwards) as u32;
             let (column, up) = self.groups.place_of_any(before);
             return ((self.down - 1 - up) as usize, column as usize);
         }
@@ -125,7 +135,7 @@ impl Iterator for TilePlacesIter {
         }
         if self.of.last_first {
             // Row and column, as where a row is a group.
-            let (row, column) = self.of.get(self.index);
+            let (row, column) = self.of.place(self.index);
             (self.group, self.rest) = (row as u32, column as u32);
         } else {
             (self.group, self.rest) =
@@ -185,9 +195,16 @@ impl TilePlace {
 pub trait TileIndex: sealed::TileIndex {}
 
 mod sealed {
-    use super::TilePlaces;
+    use super::{TileNumbers, TilePlaces};
 
     pub trait TileIndex: Copy {
+        /// Its index among a block's tiles.
+        fn index(self) -> usize;
+
+        /// How many these numbers are, or fewer, but more than `index`, its own, if there is such a
+        /// tile.
+        fn count_of(index: usize, numbers: TileNumbers) -> usize;
+
         /// The index, and row and column among the tensor's tiles.
         ///
         /// # Panics
@@ -202,6 +219,16 @@ impl TileIndex for usize {}
 
 impl sealed::TileIndex for usize {
     #[inline(always)]
+    fn index(self) -> usize {
+        self
+    }
+
+    #[inline(always)]
+    fn count_of(_: usize, numbers: TileNumbers) -> usize {
+        numbers.count()
+    }
+
+    #[inline(always)]
     #[track_caller]
     fn in_places(self, places: &TilePlaces) -> (usize, (usize, usize)) {
         (self, places.get(self))
@@ -211,6 +238,17 @@ impl sealed::TileIndex for usize {
 impl TileIndex for TilePlace {}
 
 impl sealed::TileIndex for TilePlace {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.index
+    }
+
+    /// Its tile is there but by mistake: they are counted then.
+    #[inline(always)]
+    fn count_of(index: usize, numbers: TileNumbers) -> usize {
+        if numbers.has(index) { index + 1 } else { numbers.count_below_2_32() }
+    }
+
     #[inline(always)]
     #[track_caller]
     fn in_places(self, places: &TilePlaces) -> (usize, (usize, usize)) {
@@ -400,6 +438,8 @@ mod tests {
             ([16, 64], 132, 33),
             ([64, 70], 132, 33),
             ([8, 20], 132, 20),
+            ([16, 16], 132, 16),
+            ([16, 32], 132, 32),
             ([6, 300], 132, 132),
             ([7, 300], 132, 264),
             ([4, 12], 2, 1),
@@ -421,7 +461,7 @@ mod tests {
             assert!(seen.iter().all(|times| *times == 1), "{down} by {across}");
             let (least, most) = (work.iter().min().copied(), work.iter().max().copied());
             let apart = most.zip(least).map_or(0, |(most, least)| most - least);
-            assert!(apart <= 2 * down, "{down} by {across}: {least:?} to {most:?}");
+            assert!(apart <= down, "{down} by {across}: {least:?} to {most:?}");
         }
     }
 

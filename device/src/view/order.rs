@@ -80,7 +80,9 @@ pub enum Grouped<const ROWS: usize> {}
 /// Tiles from the last row to the first, for work that grows from row to row, as that below a
 /// diagonal does: long tiles come first, so that blocks end at about the same time. Of two rounds
 /// of the grid one goes backwards, so that whoever had the longest tile of a round gets the
-/// shortest one of the next. For outputs of matrix products ([`Panels2`](crate::Panels2)).
+/// shortest one of the next. The last round goes forwards behind one that went backwards: where it
+/// has not a tile for each block, those that have one had the shortest before. For outputs of
+/// matrix products ([`Panels2`](crate::Panels2)).
 ///
 /// Where fewer columns of tiles than there are make a multiple of two rounds, these are worked
 /// through before the next ones, and what their tiles read stays in the cache.

@@ -266,6 +266,12 @@ impl Size {
         self.head.next_power_of_two().max(64)
     }
 
+    /// Whether it is one sequence of heads that are computed as they are, which lies in a matrix of
+    /// two dimensions.
+    fn is_flat(&self) -> bool {
+        self.sequences == 1 && self.head == self.padded()
+    }
+
     /// A matrix with a row for each query of each sequence as an array of heads.
     pub(super) fn of_queries<'a>(&self, matrix: Bound<'a>) -> Result<Bound<'a>, AttentionError> {
         self.in_heads(matrix, self.queries)
@@ -358,6 +364,7 @@ fn rows(size: &Size, mask: u32) -> usize {
     let longest_of_two = match (size.padded(), mask) {
         (256, _) | (_, WINDOW) => usize::MAX,
         (64, CAUSAL) => 2048,
+        (64, _) if size.is_flat() => 1023,
         _ => 4096,
     };
     if size.queries <= longest_of_two { 128 } else { 192 }
@@ -369,7 +376,7 @@ fn instance<T: OperandElement>(size: &Size, shaped: bool) -> Option<(&'static In
     let rows = rows(size, mask);
     // One sequence of whole heads lies in a matrix of two dimensions, which some instances take:
     // `ptxas` then has fewer instructions between products.
-    let arrays: &[&str] = if size.sequences == 1 && size.head == size.padded() { &["2", "4"] } else { &["4"] };
+    let arrays: &[&str] = if size.is_flat() { &["2", "4"] } else { &["4"] };
     let found = arrays.iter().find_map(|array| {
         attention::INSTANCES.iter().find(|instance| {
             let has = |parameter: &str, wanted: &str| has(instance, parameter, wanted);

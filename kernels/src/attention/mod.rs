@@ -110,7 +110,7 @@ pub const MOST_HEADS: usize = 256;
 #[kernel(
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
-        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
         (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 0)]
     ),
     instances(
@@ -125,7 +125,7 @@ pub const MOST_HEADS: usize = 256;
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
-        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 208, 2, 2)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 208, 2, 2)],
         (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
     ),
     instances(
@@ -315,11 +315,17 @@ fn attend<
                     let mut factors = weights.into_factor::<T, _>(&group);
                     let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
                     let start = if V::FROM_FIRST { 0 } else { tiles.start as u32 };
+                    // Measured: docs/decisions/101.
+                    let found_once = const { ROWS == 192 && (HEAD == 128 || V::ALL) };
+                    let rows = found_once.then(|| group.factor_rows(&query));
                     while next > start {
                         next -= 1;
                         let Ok(key) = of_keys.wait() else { return };
                         let (key_end, key) = key.hold();
-                        let scores = Product::of(&group, &query, key);
+                        let scores = match &rows {
+                            Some(rows) => Product::of_rows(&group, rows, key),
+                            None => Product::of(&group, &query, key),
+                        };
                         let Ok(value) = of_values.wait() else { return };
                         let (value_end, value) = value.hold();
                         let (weights, factor);
@@ -347,15 +353,32 @@ fn attend<
                     let (sums, _, Across(value)) = group.product(Product::onto(sums, factors, Across(value)));
                     of_values = end.release(value);
                     let total = total.sum(&group);
-                    if !logarithms.is_empty() {
-                        let of_row = |max, total| {
-                            if total > 0.0 { (max * unit + math::log2(total)) * LN_2 } else { f32::NEG_INFINITY }
-                        };
-                        logarithms.set(tile.index(), &group, &largest.zip(&group, &total, of_row));
+                    // Where this is, and whether the tile is counted, changes what `ptxas` keeps in
+                    // registers over the loop: docs/decisions/102.
+                    let behind = const { HEAD == 64 && ROWS == 192 && ARRAY == 2 && V::ALL };
+                    let mut write_logarithms = || {
+                        if !logarithms.is_empty() {
+                            let of_row = |max, total| {
+                                if total > 0.0 { (max * unit + math::log2(total)) * LN_2 } else { f32::NEG_INFINITY }
+                            };
+                            let of_rows = largest.zip(&group, &total, of_row);
+                            if const { V::ALL && ROWS == 128 } {
+                                logarithms.set(tile.index(), &group, &of_rows);
+                            } else {
+                                logarithms.set(tile, &group, &of_rows);
+                            }
+                        }
+                    };
+                    if !behind {
+                        write_logarithms();
                     }
-                    let inverse = total.map(&group, |total| if total > 0.0 { 1.0 / total } else { 0.0 });
+                    let inverted = |total: f32| if V::ALL { 1.0 / total } else { reciprocal_approximate(total) };
+                    let inverse = total.map(&group, |total| if total > 0.0 { inverted(total) } else { 0.0 });
                     let sums = sums.map_rows(&group, &inverse, |sum, inverse| sum * inverse);
                     ring.store_pairs_of_sums(tile, &group, &sums, |_, pair| pair);
+                    if behind {
+                        write_logarithms();
+                    }
                 }
             },
         )

@@ -39,6 +39,8 @@ pub(super) const WINDOW: u32 = 2;
 pub(super) trait Sees: Copy + Uniform {
     /// Whether every query sees the first key, if any.
     const FROM_FIRST: bool;
+    /// Whether every query sees all keys.
+    const ALL: bool = false;
 
     /// The keys that a query sees, by its place in the tile. They are none if the end is not behind
     /// the start.
@@ -92,6 +94,7 @@ impl<const MASK: u32, const ROWS: usize> Seen<MASK, ROWS> {
 
 impl<const MASK: u32, const ROWS: usize> Sees for Seen<MASK, ROWS> {
     const FROM_FIRST: bool = MASK != WINDOW;
+    const ALL: bool = MASK == ALL;
 
     #[inline(always)]
     fn by(self, row: i32) -> Range<i32> {

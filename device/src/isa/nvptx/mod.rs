@@ -22,7 +22,7 @@ pub(crate) use mbarrier::*;
 pub use product::Instructions;
 pub(crate) use product::by_hand::*;
 pub(crate) use product::{
-    Operands, Sums, for_first_of_warpgroups, for_first_of_warpgroups_from, store_matrices, warpgroup_barrier,
+    LeftRows, Operands, Sums, for_first_of_warpgroups, for_first_of_warpgroups_from, store_matrices, warpgroup_barrier,
     warpgroup_of,
 };
 pub(crate) use registers::{restore_registers, share_registers};

@@ -29,14 +29,14 @@ use crate::stage::StageSet;
 /// tile that others read too is passed by reference.
 #[must_use = "a product does nothing before it is started: `group.product(..)`"]
 pub struct Product<S, A, B> {
-    sums: S,
-    a: A,
-    b: B,
+    pub(super) sums: S,
+    pub(super) a: A,
+    pub(super) b: B,
 }
 
 /// Sums that a product overwrites.
 pub struct Fresh {
-    operands: isa::Operands,
+    pub(super) operands: isa::Operands,
 }
 
 impl !Uniform for Fresh {}
@@ -108,7 +108,7 @@ pub trait LeftFactor<'r, const SIZE: usize>: sealed_factor::LeftFactor<SIZE> {
     type Element: OperandElement;
 }
 
-mod sealed_factor {
+pub(super) mod sealed_factor {
     use super::*;
 
     #[diagnostic::on_unimplemented(
@@ -383,12 +383,12 @@ mod sealed_start {
 
 /// What the instruction is told of a factor.
 #[inline(always)]
-fn operand<F: sealed_factor::TileFactor>(factor: &F) -> isa::product::Operand {
+pub(super) fn operand<F: sealed_factor::TileFactor>(factor: &F) -> isa::product::Operand {
     factor.operand()
 }
 
 /// Refuses, at compile time, factors that do not fit.
-const fn check([rows, size]: [usize; 2], [deep_a, deep_b]: [usize; 2]) {
+pub(super) const fn check([rows, size]: [usize; 2], [deep_a, deep_b]: [usize; 2]) {
     assert!(
         rows == size / WARPGROUP * GROUP_ROWS,
         "each warpgroup multiplies 64 rows of the left factor: a role of 256 threads takes tiles of 128 rows"
@@ -600,7 +600,7 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     }
 
     #[inline(always)]
-    fn members(&self) -> Members {
+    pub(super) fn members(&self) -> Members {
         const { check_warpgroups(<R as sealed::Role>::MEMBERS) };
         <R as sealed::Role>::MEMBERS
     }

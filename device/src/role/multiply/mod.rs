@@ -2,6 +2,7 @@
 
 pub(super) mod by_hand;
 mod epilogue;
+pub(super) mod factor_rows;
 pub(super) mod room;
 mod rows;
 pub(super) mod turns;

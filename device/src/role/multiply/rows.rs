@@ -8,6 +8,7 @@ use crate::isa;
 use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width, check_warpgroups, from_first_sum, place_of_sum};
 use crate::marker::Uniform;
 use crate::product::{OperandElement, RowFactor, RowParts, RowValues, RowValuesMut, SumElement, Sums};
+use crate::tensor::TileIndex;
 use crate::view::order::Stepped;
 
 /// How many of a thread's sums of a row are taken together at a time: sums that do not depend on
@@ -402,8 +403,9 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
 }
 
 impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
-    /// Writes the numbers of the rows of the block's tile `index`; those of rows beyond the end are
-    /// dropped.
+    /// Writes the numbers of the rows of a tile of the block's; those of rows beyond the end are
+    /// dropped. The tile is named by its index, or as the [`TilePlace`](crate::TilePlace) with this
+    /// index of another output.
     ///
     /// PTX: `st.global.f32`, by one of the four threads that have the number.
     ///
@@ -418,9 +420,9 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
     /// numbers, file and line.
     #[inline(always)]
     #[track_caller]
-    pub fn set<'r, R: Warpgroups, const SIZE: usize>(
+    pub fn set<'r, R: Warpgroups, I: TileIndex, const SIZE: usize>(
         &mut self,
-        index: usize,
+        tile: I,
         group: &RoleGroup<'r, R, SIZE>,
         values: &RowValues<'r, SIZE>,
     ) {
@@ -428,7 +430,7 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
         if self.is_empty() {
             return;
         }
-        let (first, count) = self.tile(index);
+        let (first, count) = self.tile(tile);
         let own = |rank: usize| {
             // As the tile's index (`RowValuesMut::tile`).
             let (down, across) = place_of_sum(isa::rank_here(rank) % SIZE, 0);

@@ -16,6 +16,21 @@ pub trait Instructions {}
 
 impl<const N: usize> Instructions for Columns<N> {}
 
+/// The rows of A that warpgroups multiply, for several products.
+#[derive(Clone, Copy)]
+pub(crate) struct LeftRows(Operand);
+
+impl LeftRows {
+    /// Those of a role's warpgroups.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn new(_: Members, of_stage: Operand) -> Self {
+        LeftRows(of_stage)
+    }
+}
+
 /// The operands of a product, in the first stage of several at equal distances.
 pub(crate) struct Operands([Operand; 2]);
 
@@ -27,6 +42,15 @@ impl Operands {
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn new(_: Members, of_stage: [Operand; 2]) -> Self {
         Operands(of_stage)
+    }
+
+    /// As [`new`](Self::new), of rows of A that were found before.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn of_rows(rows: LeftRows, b: Operand) -> Self {
+        Operands([rows.0, b])
     }
 
     /// Those of products in several stages, of which these are in the first.
