@@ -315,7 +315,7 @@ fn attend<
                     let mut factors = weights.into_factor::<T, _>(&group);
                     let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
                     let start = if V::FROM_FIRST { 0 } else { tiles.start as u32 };
-                    // Measured: docs/decisions/101.
+                    // Measured: docs/decisions/102.
                     let found_once = const { ROWS == 192 && (HEAD == 128 || V::ALL) };
                     let rows = found_once.then(|| group.factor_rows(&query));
                     while next > start {
