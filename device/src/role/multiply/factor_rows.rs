@@ -48,8 +48,8 @@ impl<'r, 'a, A: TileFactor<'r>, B: TileFactor<'r, Element = A::Element>> Product
 impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     /// Finds, for each warpgroup, its rows of a left factor that is multiplied several times.
     ///
-    /// [`Product::of`] finds them for each product, in some ten cycles. A loop of long tiles may be
-    /// faster without, and one of short tiles slower: the place is in a register all along.
+    /// [`Product::of`] finds them anew for each product. Found once they are in a register all
+    /// along: which is faster is to be measured.
     ///
     /// PTX: `shfl.sync.idx`.
     ///
