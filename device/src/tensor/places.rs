@@ -243,7 +243,7 @@ impl sealed::TileIndex for TilePlace {
         self.index
     }
 
-    /// Its tile is there but by mistake: they are counted then.
+    /// Only where there is no such tile, by a mistake of the kernel's, are they counted.
     #[inline(always)]
     fn count_of(index: usize, numbers: TileNumbers) -> usize {
         if numbers.has(index) { index + 1 } else { numbers.count_below_2_32() }
