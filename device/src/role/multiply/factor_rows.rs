@@ -11,6 +11,9 @@ use crate::marker::{Brand, Uniform};
 /// The rows of a left factor, which each warpgroup has found for itself
 /// ([`RoleGroup::factor_rows`](crate::role::RoleGroup::factor_rows)).
 ///
+/// [`Product::of_rows`] takes them. A product that is added to sums ([`Product::onto`]) takes the
+/// tile itself.
+///
 /// # Invariants
 ///
 /// 0. `rows` are those of `factor`, found by the warpgroups of the role that the brand says.
