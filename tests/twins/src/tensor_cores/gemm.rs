@@ -1,4 +1,4 @@
-//! The matrix product by tensor cores, of `bf16` with both factors along K.
+//! The matrix product by tensor cores, of `bf16` and of `f16`, with both factors along K.
 //!
 //! It does what `gemm` does, in the form that was the fastest by hand: a warpgroup says with one
 //! arrival that it has read a stage, nobody asks whether the other role has left, and the place of
@@ -19,6 +19,7 @@ unsafe extern "C" {
     safe fn tilepipe_warp_value(value: u32) -> u32;
     safe fn tilepipe_shared_origin() -> u32;
     safe fn tilepipe_rounded_bf16(low: f32, high: f32) -> u32;
+    safe fn tilepipe_rounded_f16(low: f32, high: f32) -> u32;
     safe fn tilepipe_bulk_commit_group();
     safe fn tilepipe_bulk_wait_all();
     safe fn tilepipe_product_commit();
@@ -47,7 +48,7 @@ const SLICE_BYTES: u32 = SLICE * SLICE * 2;
 /// Output stages of both warpgroups.
 const OUT: u32 = 2;
 
-/// The instructions of products of some width.
+/// The instructions of products of some width and type.
 trait Width {
     const COLUMNS: u32;
     const STAGES: u32;
@@ -56,15 +57,17 @@ trait Width {
     unsafe fn fence(sums: *mut f32);
     unsafe fn wait_but_one(sums: *mut f32);
     unsafe fn wait(sums: *mut f32);
+    /// Two sums, rounded to the type.
+    fn rounded(low: f32, high: f32) -> u32;
 }
 
 macro_rules! width {
-    ($name:ident, $columns:literal, $stages:literal) => {
+    ($name:ident, $element:literal, $rounded:ident, $columns:literal, $stages:literal) => {
         enum $name {}
 
         const _: () = {
             unsafe extern "C" {
-                #[link_name = concat!("tilepipe_product_bf16_n", $columns, "_kk")]
+                #[link_name = concat!("tilepipe_product_", $element, "_n", $columns, "_kk")]
                 fn multiply(sums: *mut f32, a: u64, b: u64, add: u32);
                 #[link_name = concat!("tilepipe_product_fence_n", $columns)]
                 fn fence(sums: *mut f32);
@@ -98,11 +101,16 @@ macro_rules! width {
                     // SAFETY: the caller's promises.
                     unsafe { wait(sums) };
                 }
+                #[inline(always)]
+                fn rounded(low: f32, high: f32) -> u32 {
+                    $rounded(low, high)
+                }
             }
 
             #[unsafe(export_name = concat!(
-                        "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_", $columns, "_64_", $stages, "_2"
-                    ))]
+                                "__tilepipe_bounds__twin_gemm__", $element, "_Along_Along_Swizzle128_", $columns,
+                                "_64_", $stages, "_2"
+                            ))]
             static BOUNDS_OF_WIDTH: [u32; 4] = BOUNDS;
 
             /// The product in tiles of this width.
@@ -112,8 +120,8 @@ macro_rules! width {
             /// A launch with blocks of `THREADS` threads and the dynamic shared memory of `gemm`,
             /// with the maps of its factors in `a` and `b`, and of its product in `out`.
             #[unsafe(export_name = concat!(
-                        "twin_gemm__bf16_Along_Along_Swizzle128_", $columns, "_64_", $stages, "_2"
-                    ))]
+                                "twin_gemm__", $element, "_Along_Along_Swizzle128_", $columns, "_64_", $stages, "_2"
+                            ))]
             unsafe extern "C" fn entry(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
                 // SAFETY: the caller's promises.
                 unsafe { gemm::<$name>(a, b, out) };
@@ -121,13 +129,20 @@ macro_rules! width {
         };
     };
 }
-width!(Of256, 256, 4);
-width!(Of224, 224, 4);
-width!(Of192, 192, 4);
-width!(Of176, 176, 5);
-width!(Of168, 168, 5);
-width!(Of128, 128, 6);
-width!(Of64, 64, 8);
+width!(Bf16Of256, "bf16", tilepipe_rounded_bf16, 256, 4);
+width!(Bf16Of224, "bf16", tilepipe_rounded_bf16, 224, 4);
+width!(Bf16Of192, "bf16", tilepipe_rounded_bf16, 192, 4);
+width!(Bf16Of176, "bf16", tilepipe_rounded_bf16, 176, 5);
+width!(Bf16Of168, "bf16", tilepipe_rounded_bf16, 168, 5);
+width!(Bf16Of128, "bf16", tilepipe_rounded_bf16, 128, 6);
+width!(Bf16Of64, "bf16", tilepipe_rounded_bf16, 64, 8);
+width!(F16Of256, "f16", tilepipe_rounded_f16, 256, 4);
+width!(F16Of224, "f16", tilepipe_rounded_f16, 224, 4);
+width!(F16Of192, "f16", tilepipe_rounded_f16, 192, 4);
+width!(F16Of176, "f16", tilepipe_rounded_f16, 176, 5);
+width!(F16Of168, "f16", tilepipe_rounded_f16, 168, 5);
+width!(F16Of128, "f16", tilepipe_rounded_f16, 128, 6);
+width!(F16Of64, "f16", tilepipe_rounded_f16, 64, 8);
 
 /// The tiles of the product.
 struct Tiles {
@@ -273,7 +288,7 @@ unsafe fn gemm<W: Width>(a: *const RawTensor, b: *const RawTensor, out: *const R
                 for four in 0..SLICE / 16 {
                     let pair = |nth: u32| {
                         let at = sums.add((first / 2 + four * 8 + 2 * nth) as usize);
-                        tilepipe_rounded_bf16(*at, *at.add(1))
+                        W::rounded(*at, *at.add(1))
                     };
                     let to = to_row + slot + (((2 * four + piece) ^ swap) << 4);
                     tilepipe_store_matrices(to, pair(0), pair(1), pair(2), pair(3));
