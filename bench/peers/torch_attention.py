@@ -21,7 +21,7 @@ INSTANCES = {
     (64, False, 128): "attention__bf16_Grouped_1024__0_false_64_4_128_208_2_2_384_256_24_240_0",
     (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_2_192_128_2_3_512_384_32_160_3",
     (64, True, 128): "attention__bf16_LastFirst_1_false_64_4_128_128_2_2_384_256_24_240_0",
-    (64, True, 192): "attention__bf16_LastFirst_1_false_64_2_192_128_2_3_512_384_32_160_3",
+    (64, True, 192): "attention__bf16_LastFirst_1_false_64_4_192_128_2_3_512_384_32_160_3",
     (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_4_128_128_2_2_384_256_24_240_0",
     (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_4_192_80_2_2_512_384_32_160_0",
     (128, True, 128): "attention__bf16_LastFirst_1_false_128_4_128_128_2_2_384_256_24_240_0",
@@ -31,11 +31,13 @@ INSTANCES = {
 }
 # The most heads of which each has a slope: `tilepipe_kernels::attention::MOST_HEADS`.
 MOST_HEADS = 256
-# The most tokens for which tiles of 128 rows are taken, as `tilepipe_kernels::attention::forward` does.
+# The most tokens for which tiles of 128 rows are taken without asking how many rounds they are.
 ANY = 1 << 30
 OF_128_ROWS = {
-    (64, False): 1023, (64, True): 2048, (128, False): 4096, (128, True): 4096, (256, False): ANY, (256, True): ANY,
+    (64, False): 1023, (64, True): 2048, (128, False): 0, (128, True): 4096, (256, False): ANY, (256, True): ANY,
 }  # fmt: skip
+# How much longer tiles of 128 rows take for each row, where rounds decide.
+LONGER = {64: 1.15, 128: 1.06}
 # Tokens, heads of queries, and of keys. With 32 heads as many rows of tiles as of a batch of two with 16.
 SHAPES = [(1024, 128, 128), (2048, 64, 64), (4096, 32, 32), (8192, 32, 32), (16384, 16, 16), (2048, 64, 8), (8192, 64, 8)]
 SMALL = [(200, 4, 2)]
@@ -71,11 +73,21 @@ def tensors_of(shape):
     return {"q": rows(heads), "k": rows(of_keys), "v": rows(of_keys), "out": out}
 
 
+def rows_of_tile(tokens, heads, head, causal, multiprocessors):
+    """The rows of a tile of queries that `tilepipe_kernels::attention::forward` takes."""
+    if tokens <= OF_128_ROWS[head, causal]:
+        return 128
+    if causal:
+        return 192
+    in_rounds = {rows: -(-(-(-tokens // rows) * heads) // multiprocessors) * rows for rows in (128, 192)}
+    return 192 if in_rounds[192] < LONGER[head] * in_rounds[128] else 128
+
+
 def our_attention(bench, shape, causal, out="out", logarithms=lambda tensors: nothing()):
     tokens, heads, of_keys, head = shape
-    rows = 128 if tokens <= OF_128_ROWS[head, causal] else 192
-    tiles = -(-tokens // rows) * heads
     multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if torch_tasks.DEVICE == "cuda" else 1
+    rows = rows_of_tile(tokens, heads, head, causal, multiprocessors)
+    tiles = -(-tokens // rows) * heads
     symbol, grid = INSTANCES[head, causal, rows], min(tiles, multiprocessors)
     scale = (ctypes.c_float * 1)(math.log2(math.e) / math.sqrt(head))
     # All keys before a query's own, and those behind it that it sees. (Two numbers that are passed as one value.)

@@ -15,7 +15,7 @@ use super::gradient::{
 use super::packed::attention_packed;
 use super::seen::{ALL, CAUSAL, WINDOW};
 use super::{Band, MOST_HEADS, Shape, attention};
-use crate::instance::{blocks, extents, has, has_elements};
+use crate::instance::{blocks, extents, has, has_elements, multiprocessors};
 use crate::{MatrixView, MatrixViewMut};
 
 /// All instances of attention's kernels. Their results differ in rounding between devices, so the
@@ -116,7 +116,8 @@ impl Attention {
 /// for one of them, side by side. A query that sees no key gets zeros.
 ///
 /// Scores and weights are of `f32`, weights rounded to `T` before they multiply the values. The
-/// same bits come out in each run.
+/// same bits come out in each run; on a GPU of another number of multiprocessors they may differ in
+/// rounding, since tiles of another size may be faster there.
 ///
 /// It replaces `torch.nn.functional.scaled_dot_product_attention`.
 ///
@@ -180,7 +181,8 @@ pub fn forward_with_logarithms<T: OperandElement>(
     size.expect_logarithms(&logarithms)?;
     let scale = size.scale * LOG2_E;
     let shape = attention.shape(size.heads)?;
-    let (instance, rows) = instance::<T>(&size, shape.is_some()).ok_or(AttentionError::Head { head: size.head })?;
+    let (instance, rows) = instance::<T>(&size, shape.is_some(), multiprocessors(stream))
+        .ok_or(AttentionError::Head { head: size.head })?;
     let is_flat = has(instance, "ARRAY", "2");
     let tiles = size.queries.div_ceil(rows) * size.heads * size.sequences;
     let [queries, keys, values, out] = if is_flat {
@@ -358,22 +360,36 @@ fn positive(what: &'static str, scale: f32) -> Result<(), AttentionError> {
     if scale > 0.0 && scale.is_finite() { Ok(()) } else { Err(AttentionError::Scale { what, scale }) }
 }
 
-/// Queries of a tile: 64 for each of three warpgroups, or of two, whose tiles leave fewer blocks
-/// without work where sequences are short, and mask less. (Measured: docs/performance.md.)
-fn rows(size: &Size, mask: u32) -> usize {
-    let longest_of_two = match (size.padded(), mask) {
-        (256, _) | (_, WINDOW) => usize::MAX,
-        (64, CAUSAL) => 2048,
-        (64, _) if size.is_flat() => 1023,
-        _ => 4096,
+/// Queries of a tile, on so many multiprocessors: 64 for each of three warpgroups, or of two.
+/// (Measured: docs/decisions/103.)
+fn rows(size: &Size, mask: u32, multiprocessors: usize) -> usize {
+    // How much longer two warpgroups take for each query.
+    let longer = match (size.padded(), mask) {
+        (256, _) | (_, WINDOW) => return 128,
+        (64, CAUSAL) => return if size.queries <= 2048 { 128 } else { 192 },
+        (_, CAUSAL) => return if size.queries <= 4096 { 128 } else { 192 },
+        (64, _) if size.is_flat() && size.queries < 1024 => return 128,
+        (64, _) if size.is_flat() => 1.15,
+        (64, _) => 1.12,
+        _ => 1.06,
     };
-    if size.queries <= longest_of_two { 128 } else { 192 }
+    // Tiles that see as many keys are dealt out in rounds of the multiprocessors, of which the last
+    // one takes as long as any.
+    let in_rounds = |rows: usize| {
+        let tiles = size.queries.div_ceil(rows) * size.heads * size.sequences;
+        (tiles.div_ceil(multiprocessors) * rows) as f64
+    };
+    if in_rounds(192) < longer * in_rounds(128) { 192 } else { 128 }
 }
 
 /// The instance for heads of this size, and its queries of a tile.
-fn instance<T: OperandElement>(size: &Size, shaped: bool) -> Option<(&'static Instance, usize)> {
+fn instance<T: OperandElement>(
+    size: &Size,
+    shaped: bool,
+    multiprocessors: usize,
+) -> Option<(&'static Instance, usize)> {
     let mask = if shaped || size.padded() == 256 && size.mask() == CAUSAL { WINDOW } else { size.mask() };
-    let rows = rows(size, mask);
+    let rows = rows(size, mask, multiprocessors);
     // One sequence of whole heads lies in a matrix of two dimensions, which some instances take:
     // `ptxas` then has fewer instructions between products.
     let arrays: &[&str] = if size.is_flat() { &["2", "4"] } else { &["4"] };
@@ -396,7 +412,27 @@ mod tests {
     use tilepipe::bf16;
     use tilepipe_host::{Device, Schedule};
 
-    use super::{Attention, AttentionError, forward};
+    use super::{ALL, Attention, AttentionError, CAUSAL, Size, WINDOW, forward, rows};
+
+    #[test]
+    fn tiles_have_as_many_queries_as_make_the_fewest_rounds_of_all_multiprocessors() {
+        let of = |head: usize, tokens: usize, heads: usize, mask| {
+            let matrix = [tokens, heads * head];
+            let size = Size::of(&Attention::new(head), [matrix; 4]).unwrap();
+            rows(&size, mask, 132)
+        };
+        // 7.8 rounds of tiles of 128 queries, and 5.2 of 192: 1024 queries, and 1152.
+        assert_eq!(of(128, 8192, 16, ALL), 128);
+        // Of twice as many heads 15.5 and 10.4: 2048 and 2112, which three warpgroups are faster for.
+        assert_eq!(of(128, 8192, 32, ALL), 192);
+        assert_eq!([of(128, 2048, 24, ALL), of(128, 2048, 64, ALL), of(128, 300, 4, ALL)], [192, 128, 128]);
+        assert_eq!([of(64, 8192, 16, ALL), of(64, 2048, 64, ALL), of(64, 1000, 64, ALL)], [192, 192, 128]);
+        for (head, longest) in [(64, 2048), (128, 4096)] {
+            assert_eq!([of(head, longest, 32, CAUSAL), of(head, longest + 1, 32, CAUSAL)], [128, 192]);
+            assert_eq!(of(head, 10_000, 7, WINDOW), 128);
+        }
+        assert_eq!(of(256, 8192, 32, ALL), 128);
+    }
 
     #[test]
     fn what_does_not_fit_is_an_error_and_nothing_is_written() {

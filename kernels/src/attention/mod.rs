@@ -130,7 +130,7 @@ pub const MOST_HEADS: usize = 256;
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [64],
-        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
         (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 3)]
     ),
     instances(
