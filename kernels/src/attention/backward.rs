@@ -15,6 +15,7 @@ use super::gradient::{
     attention_row_products,
 };
 use super::seen::{ALL, CAUSAL, WINDOW};
+use super::shaped::{attention_keys_gradient_shaped, attention_queries_gradient_shaped};
 use crate::instance::{blocks, extents, has, has_elements, small_blocks};
 use crate::{MatrixView, MatrixViewMut};
 
@@ -42,8 +43,8 @@ pub fn rows_of_room(sequences: usize, heads: usize) -> usize {
 /// Weights and their gradients are of `f32`, rounded to `T` before they multiply. The order of all
 /// sums is fixed, so the same bits come out in each run.
 ///
-/// There is no gradient of heads of more than 128 elements, nor with a cap or slopes. Where the
-/// order of sums does not matter, [`backward_unordered`] has fewer products.
+/// There is no gradient of heads of more than 128 elements. Where the order of sums does not
+/// matter, [`backward_unordered`] has fewer products.
 ///
 /// # Errors
 ///
@@ -113,11 +114,11 @@ pub fn rows_of_sums(sequences: usize, heads: usize) -> usize {
 /// adds to `sums`, which has [`rows_of_sums`] rows of a number for each query of a sequence: **it
 /// holds zeros before, and other numbers afterwards.**
 ///
-/// For heads of 72 to 128 elements.
+/// For heads of 72 to 128 elements, without a cap or slopes.
 ///
 /// # Errors
 ///
-/// [`AttentionError`]: as for `backward`, and other heads.
+/// [`AttentionError`]: as for `backward`, other heads, and a cap or slopes.
 ///
 /// # Examples
 ///
@@ -195,7 +196,8 @@ impl Given<'_> {
         let Given { of: [queries, keys, values], result: [result, logarithms], gradient, gradients, room, sums } = self;
         let [of_queries, of_keys, of_values] = gradients;
         let size = Size::new(attention, [&queries, &keys, &values, &result])?;
-        attention.check_plain("gradient")?;
+        attention.check_head("gradient")?;
+        let shape = attention.shape(size.heads)?;
         expect("the result's gradient", extents(&gradient), extents(&queries))?;
         expect("the queries' gradient", extents(&of_queries), extents(&queries))?;
         expect("the keys' gradient", extents(&of_keys), extents(&keys))?;
@@ -204,6 +206,7 @@ impl Given<'_> {
         expect("the room", extents(&room), [rows_of_room(size.sequences, size.heads), size.queries])?;
         if let Some(sums) = &sums {
             refuse("unordered gradient", [(size.padded() != 128, "heads of no more than 64 elements")])?;
+            attention.check_unshaped("unordered gradient")?;
             expect("the room for sums", extents(sums), [rows_of_sums(size.sequences, size.heads), size.queries])?;
         }
 
@@ -217,10 +220,18 @@ impl Given<'_> {
         let of_rows = attention_row_products::INSTANCES.iter().find(|one| has_elements::<T>(one));
         let of_rows = of_rows.ok_or(AttentionError::Head { head: size.head })?;
         let mask = if size.mask() == ALL { ALL } else { WINDOW };
-        let by_queries = instance(&attention_queries_gradient::INSTANCES, mask, &|_| true)?;
         let row_by_row = size.mask() == CAUSAL && size.keys <= MOST_ROW_BY_ROW;
-        let by_keys =
-            instance(&attention_keys_gradient::INSTANCES, WINDOW, &|one| has(one, "O", "Cyclic") == row_by_row)?;
+        let (by_queries, by_keys) = if shape.is_some() {
+            (
+                instance(&attention_queries_gradient_shaped::INSTANCES, WINDOW, &|_| true)?,
+                instance(&attention_keys_gradient_shaped::INSTANCES, WINDOW, &|_| true)?,
+            )
+        } else {
+            (
+                instance(&attention_queries_gradient::INSTANCES, mask, &|_| true)?,
+                instance(&attention_keys_gradient::INSTANCES, WINDOW, &|one| has(one, "O", "Cyclic") == row_by_row)?,
+            )
+        };
 
         let numbers = room.to_input();
         let tiles = rows_of_room(size.sequences, size.heads) * size.queries.div_ceil(128);
@@ -230,7 +241,8 @@ impl Given<'_> {
         let scores = Scores { scale: size.scale, scale_of_powers: size.scale * LOG2_E, band: size.band() };
         let (queries, gradient) = (size.of_queries(queries)?, size.of_queries(gradient)?);
         let (keys, values) = (size.of_keys(keys)?, size.of_keys(values)?);
-        let given = [queries, keys, values, gradient, numbers, Bound::scalar(scores)];
+        let mut given = vec![queries, keys, values, gradient, numbers, Bound::scalar(scores)];
+        given.extend(shape.as_ref().map(Bound::constant));
         let of_both = [size.of_keys(of_keys)?, size.of_keys(of_values)?];
         let tiles_of_keys = size.keys.div_ceil(128) * size.heads_of_keys * size.sequences;
         if let Some(sums) = sums {

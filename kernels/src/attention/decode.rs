@@ -103,7 +103,8 @@ pub fn decode<T: OperandElement>(
 
     let head = attention.checked_head()?;
     let scale = attention.checked_scale()?;
-    attention.check_plain("decoding")?;
+    attention.check_head("decoding")?;
+    attention.check_unshaped("decoding")?;
     refuse("decoding", [(!attention.is_without_window(), "a window")])?;
     let sequences = lengths.extent_1d().unwrap_or_default();
     let ([count, columns], [rows, key_columns]) = (extents(&queries), extents(&keys));

@@ -14,6 +14,7 @@ use super::gradient::{
 };
 use super::packed::attention_packed;
 use super::seen::{ALL, CAUSAL, WINDOW};
+use super::shaped::{attention_keys_gradient_shaped, attention_queries_gradient_shaped};
 use super::{Band, MOST_HEADS, Shape, attention};
 use crate::instance::{blocks, extents, has, has_elements, multiprocessors};
 use crate::{MatrixView, MatrixViewMut};
@@ -22,6 +23,9 @@ use crate::{MatrixView, MatrixViewMut};
 /// registry of kernels does not have them.
 pub fn instances() -> impl Iterator<Item = &'static Instance> {
     let in_order = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let of_shaped =
+        attention_queries_gradient_shaped::INSTANCES.iter().chain(&attention_keys_gradient_shaped::INSTANCES);
+    let in_order = in_order.chain(of_shaped);
     let of_gradient = in_order.chain(&attention_gradient::INSTANCES).chain(&attention_gradient_join::INSTANCES);
     let of_decoding = attention_decoding::INSTANCES.iter().chain(&attention_join::INSTANCES);
     let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
@@ -314,10 +318,9 @@ impl Attention {
         positive("scale", scale).map(|()| scale)
     }
 
-    /// Refuses what is there in `forward` alone, for `what`.
-    pub(super) fn check_plain(&self, what: &'static str) -> Result<(), AttentionError> {
-        refuse(what, [(self.head > 128, "heads of more than 128 elements")])?;
-        self.check_unshaped(what)
+    /// Refuses heads of more elements than there is a kernel for, for `what`.
+    pub(super) fn check_head(&self, what: &'static str) -> Result<(), AttentionError> {
+        refuse(what, [(self.head > 128, "heads of more than 128 elements")])
     }
 
     /// Refuses scores that are more than products, for `what`.
@@ -336,7 +339,7 @@ impl Attention {
     }
 
     /// What scores are besides products, for powers of 2; `None` if they are nothing else.
-    fn shape(&self, heads: usize) -> Result<Option<Shape>, AttentionError> {
+    pub(super) fn shape(&self, heads: usize) -> Result<Option<Shape>, AttentionError> {
         if self.cap.is_none() && self.slopes.is_empty() {
             return Ok(None);
         }
@@ -423,7 +426,7 @@ mod tests {
         };
         // 7.8 rounds of tiles of 128 queries, and 5.2 of 192: 1024 queries, and 1152.
         assert_eq!(of(128, 8192, 16, ALL), 128);
-        // Of twice as many heads 15.5 and 10.4: 2048 and 2112, which three warpgroups are faster for.
+        // Of twice as many heads 15.5 and 10.4: 2048, and 2112, which take three warpgroups less.
         assert_eq!(of(128, 8192, 32, ALL), 192);
         assert_eq!([of(128, 2048, 24, ALL), of(128, 2048, 64, ALL), of(128, 300, 4, ALL)], [192, 128, 128]);
         assert_eq!([of(64, 8192, 16, ALL), of(64, 2048, 64, ALL), of(64, 1000, 64, ALL)], [192, 192, 128]);

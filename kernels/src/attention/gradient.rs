@@ -3,17 +3,20 @@
 #![allow(clippy::too_many_arguments, reason = "as many as there are matrices")]
 
 use core::f32::consts::LOG2_E;
+use core::ops::Deref;
 
 use tilepipe::product::{Columns, OperandElement, OperandTile, SumElement, Sums, Width, exp2_approximate};
 use tilepipe::reduce::{Add, Unordered};
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, SharedFactor, WarpRoles};
+use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleShared, SharedFactor, WarpRoles};
 use tilepipe::{
     Block, Cyclic, Extents2, Grouped, Input2D, LastFirst, NoSwizzle, Outputs, Panels2, Panels4, Shared, Stages,
-    Stepped, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, bf16, f16, kernel, math,
+    Stepped, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, Uniform, bf16, f16,
+    kernel, math,
 };
 
 use super::seen::{ALL, Seen, Sees};
-use super::{Band, LEAST, Rings, Tile};
+use super::shaped::{bent, lowered};
+use super::{Band, LEAST, MOST_HEADS, PLAIN, Rings, Shape, Tile, Tokens};
 
 /// Writes what the gradient needs of each query, a row for each head of each sequence: above the
 /// logarithms of [`forward_with_logarithms`](super::forward_with_logarithms), of the base 2, and
@@ -115,12 +118,50 @@ pub fn attention_queries_gradient<
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
+    attend_backwards_to_queries::<_, O, _, MASK, false, HEAD, ROWS, KEYS, STAGES>(
+        block,
+        (queries, gradient),
+        (keys, values),
+        rows,
+        (scores, &PLAIN),
+        out,
+        shared,
+    );
+}
+
+/// What is common to the gradient of the queries whatever scores are besides products.
+#[inline(always)]
+pub(super) fn attend_backwards_to_queries<
+    T: OperandElement + SumElement,
+    O: Stepped,
+    P: Deref<Target = Shape> + Uniform + RoleShared,
+    const MASK: u32,
+    const SHAPED: bool,
+    const HEAD: usize,
+    const ROWS: usize,
+    const KEYS: usize,
+    const STAGES: usize,
+>(
+    block: Block<384>,
+    (queries, gradient): (Tokens<'_, T, ROWS, HEAD, 4>, Tokens<'_, T, ROWS, HEAD, 4>),
+    (keys, values): (Tokens<'_, T, KEYS, HEAD, 4>, Tokens<'_, T, KEYS, HEAD, 4>),
+    rows: Input2D<f32>,
+    (scores, shape): (Scores, P),
+    out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
+    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, 2, STAGES, 0>>,
+) where
+    Columns<ROWS>: Width,
+    Columns<HEAD>: Width,
+    Columns<KEYS>: Width,
+{
     let ((both_stages, key_stages), (value_stages, outputs, _)) = {
         let (first, second) = shared.split();
         (first.split(), second.split())
     };
     let places = out.tile_places(&block);
     let Scores { scale, scale_of_powers, band } = scores;
+    // What scores are multiplied by once they have their shape.
+    let unit = if SHAPED { 1.0 } else { scale_of_powers };
     let heads = queries.extent(2).max(1) as u32;
     let shared_by = (heads / keys.extent(2).max(1) as u32).max(1);
     let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
@@ -166,16 +207,26 @@ pub fn attention_queries_gradient<
                     let Ok(value) = of_values.wait() else { return };
                     let (value_end, value) = value.hold();
                     let scores = Product::of(&group, &query, &key);
-                    let (weights, (slopes, _, value)) =
+                    let ((weights, steepness), (slopes, _, value)) =
                         group.products(scores, Product::of(&group, &gradient, value), |(scores, ..)| {
+                            let (scores, steepness) = if SHAPED {
+                                let slope = shape.slopes[(matrix as u32 % heads) as usize % MOST_HEADS];
+                                let before = (tile * KEYS) as i32 - seen.own();
+                                let scores = scores.map(&group, |score| score * scale_of_powers);
+                                let (scores, steepness) = bent(&group, scores, shape.cap);
+                                (lowered(&group, scores, slope, before), Some(steepness))
+                            } else {
+                                (scores, None)
+                            };
                             let scores = if whole.contains(&tile) {
                                 scores
                             } else {
                                 scores.keep(&group, |row| seen.of_tile(row, tile, KEYS))
                             };
-                            scores.map_rows(&group, &logarithms, |x, logarithm| {
-                                exp2_approximate(math::fma(x, scale_of_powers, -logarithm))
-                            })
+                            let weights = scores.map_rows(&group, &logarithms, |x, logarithm| {
+                                exp2_approximate(math::fma(x, unit, -logarithm))
+                            });
+                            (weights, steepness)
                         });
                     of_values = value_end.release(value);
                     let slopes = slopes.map_rows(&group, &products, |slope, product| slope - product).zip(
@@ -183,6 +234,10 @@ pub fn attention_queries_gradient<
                         &weights,
                         |slope, weight| slope * weight,
                     );
+                    let slopes = match &steepness {
+                        Some(steepness) => slopes.zip(&group, steepness, |slope, steep| slope * steep),
+                        None => slopes,
+                    };
                     let factor = slopes.into_factor::<T, _>(&group);
                     (sums, ..) = group.product(Product::onto(sums, factor, Across(&key)));
                     of_keys = key_end.release(key);
@@ -193,6 +248,10 @@ pub fn attention_queries_gradient<
         })
         .run_last();
 }
+
+/// The gradient of keys or of values, in tiles of so many rows.
+type OfTokens<'k, T, const ROWS: usize, const HEAD: usize, O> =
+    TensorMut<'k, T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>;
 
 /// What the gradient needs of a tile of queries beside their elements.
 type OfQueries<const QUERIES: usize> = TensorTile<f32, Extents2<1, QUERIES>, NoSwizzle>;
@@ -299,12 +358,50 @@ pub fn attention_keys_gradient<
     Columns<HEAD>: Width,
     Columns<QUERIES>: Width,
 {
+    attend_backwards_to_keys::<_, O, _, MASK, false, HEAD, ROWS, QUERIES, STAGES>(
+        block,
+        (queries, gradient),
+        (keys, values),
+        rows,
+        (scores, &PLAIN),
+        (of_keys, of_values),
+        shared,
+    );
+}
+
+/// What is common to the gradients of keys and values whatever scores are besides products.
+#[inline(always)]
+pub(super) fn attend_backwards_to_keys<
+    T: OperandElement + SumElement,
+    O: Stepped,
+    P: Deref<Target = Shape> + Uniform + RoleShared,
+    const MASK: u32,
+    const SHAPED: bool,
+    const HEAD: usize,
+    const ROWS: usize,
+    const QUERIES: usize,
+    const STAGES: usize,
+>(
+    block: Block<384>,
+    (queries, gradient): (Tokens<'_, T, QUERIES, HEAD, 4>, Tokens<'_, T, QUERIES, HEAD, 4>),
+    (keys, values): (Tokens<'_, T, ROWS, HEAD, 4>, Tokens<'_, T, ROWS, HEAD, 4>),
+    rows: Tensor<f32, Extents2<1, QUERIES>, NoSwizzle>,
+    (scores, shape): (Scores, P),
+    (of_keys, of_values): (OfTokens<'_, T, ROWS, HEAD, O>, OfTokens<'_, T, ROWS, HEAD, O>),
+    shared: Shared<KeyRings<T, HEAD, ROWS, QUERIES, STAGES>>,
+) where
+    Columns<ROWS>: Width,
+    Columns<HEAD>: Width,
+    Columns<QUERIES>: Width,
+{
     let (stages, outputs) = shared.split();
     let (first, second) = stages.split();
     let ((both_stages, query_stages), (gradient_stages, row_stages)) = (first.split(), second.split());
     let (key_outputs, value_outputs) = outputs.split();
     let places = of_keys.tile_places(&block);
     let Scores { scale, scale_of_powers, band } = scores;
+    // What scores are multiplied by once they have their shape.
+    let unit = if SHAPED { 1.0 } else { scale_of_powers };
     let (heads, heads_of_keys) = (queries.extent(2).max(1) as u32, keys.extent(2).max(1) as u32);
     let shared_by = (heads / heads_of_keys).max(1);
     let seen = |tile| SeenBy::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
@@ -346,7 +443,8 @@ pub fn attention_keys_gradient<
                 let mut key_ring = of_keys.1.outputs(&group, of_keys.0);
                 let mut value_ring = of_values.1.outputs(&group, of_values.0);
                 for tile in 0..places.len() {
-                    let (row, _) = places.get(tile);
+                    let (row, matrix) = places.get(tile);
+                    let first_head = matrix as u32 % heads_of_keys * shared_by;
                     let seen = seen(row);
                     let (tiles, whole) = (seen.tiles(QUERIES), seen.whole_tiles(QUERIES));
                     let Ok(key) = of_both.wait() else { return };
@@ -354,7 +452,7 @@ pub fn attention_keys_gradient<
                     let Ok((end, value)) = end.wait() else { return };
                     let mut key_sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
                     let mut value_sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
-                    for _ in 0..shared_by {
+                    for head in first_head..first_head + shared_by {
                         for tile in tiles.clone() {
                             let Ok(query) = of_queries.wait() else { return };
                             let (query_end, query) = query.hold();
@@ -363,8 +461,18 @@ pub fn attention_keys_gradient<
                             let Ok(gradient) = of_gradient.wait() else { return };
                             let (gradient_end, gradient) = gradient.hold();
                             let scores = Product::of(&group, &key, &query);
-                            let (weights, (slopes, ..)) =
+                            let ((weights, steepness), (slopes, ..)) =
                                 group.products(scores, Product::of(&group, &value, &gradient), |(scores, ..)| {
+                                    let (scores, steepness) = if SHAPED {
+                                        let slope = shape.slopes[head as usize % MOST_HEADS];
+                                        let scores = scores.map(&group, |score| score * scale_of_powers);
+                                        let (scores, steepness) = bent(&group, scores, shape.cap);
+                                        // Rows are keys here, and columns queries.
+                                        let before = (tile * QUERIES) as i32 - seen.own;
+                                        (lowered(&group, scores, slope, before), Some(steepness))
+                                    } else {
+                                        (scores, None)
+                                    };
                                     let scores = if whole.contains(&tile) {
                                         scores
                                     } else {
@@ -374,14 +482,19 @@ pub fn attention_keys_gradient<
                                             queries.start - first..queries.end - first
                                         })
                                     };
-                                    scores.map_places(&group, |_, query, x| {
+                                    let weights = scores.map_places(&group, |_, query, x| {
                                         let logarithm = numbers.tiles().0[(0, query)];
-                                        exp2_approximate(math::fma(x, scale_of_powers, -logarithm))
-                                    })
+                                        exp2_approximate(math::fma(x, unit, -logarithm))
+                                    });
+                                    (weights, steepness)
                                 });
                             let slopes = slopes
                                 .map_places(&group, |_, query, slope| slope - numbers.tiles().1[(0, query)])
                                 .zip(&group, &weights, |slope, weight| slope * weight);
+                            let slopes = match &steepness {
+                                Some(steepness) => slopes.zip(&group, steepness, |slope, steep| slope * steep),
+                                None => slopes,
+                            };
                             of_rows = numbers_end.release(numbers);
                             let weights = weights.into_factor::<T, _>(&group);
                             let slopes = slopes.into_factor::<T, _>(&group);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::too_many_arguments, reason = "as many as there are matrices")]
 
-use core::f32::consts::{LN_2, LOG2_E};
+use core::f32::consts::LN_2;
 use core::ops::Deref;
 
 use tilepipe::product::{
@@ -31,6 +31,7 @@ mod packed;
 mod seen;
 #[cfg(not(target_arch = "nvptx64"))]
 mod sequences;
+mod shaped;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use backward::{Logarithms, Rows, SumsOfQueries, backward, backward_unordered, rows_of_room, rows_of_sums};
@@ -50,6 +51,8 @@ pub use seen::{Band, Place};
 use seen::{Seen, Sees};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use sequences::{Sequences, forward_packed};
+use shaped::shaped;
+pub use shaped::{attention_keys_gradient_shaped, attention_queries_gradient_shaped};
 
 /// What a row's maximum begins with: less than any score, and a number.
 const LEAST: f32 = -1e30;
@@ -96,6 +99,9 @@ pub struct Shape {
 
 /// The most heads of which each has a slope of its own.
 pub const MOST_HEADS: usize = 256;
+
+/// Scores that are products and nothing else.
+const PLAIN: Shape = Shape { cap: 0.0, slopes: [0.0; MOST_HEADS] };
 
 /// Writes softmax(scale * Q K^T) V of each head, for the base 2: `scale` has a factor of log2(e).
 /// The matrices have a row for each token, a third dimension of heads and a fourth one of
@@ -383,31 +389,6 @@ fn attend<
             },
         )
         .run_last();
-}
-
-/// Scores times `scale`, below the cap, if there is one, and lowered by `slope` for each key that
-/// is between. The first key is `before` keys behind the first query's own.
-#[inline(always)]
-fn shaped<'r, R: Warpgroups, W: Width, const SIZE: usize>(
-    group: &RoleGroup<'r, R, SIZE>,
-    scores: Sums<'r, W, SIZE>,
-    scale: f32,
-    (cap, slope): (f32, f32),
-    before: i32,
-) -> Sums<'r, W, SIZE> {
-    let scores = scores.map(group, |score| score * scale);
-    let inverse = reciprocal_approximate(cap);
-    let scores = if cap > 0.0 { scores.map(group, |score| cap * tanh(score * inverse)) } else { scores };
-    scores.map_places(group, |row, column, score| {
-        let between = (before + column as i32 - row as i32).abs();
-        math::fma(between as f32, -slope, score)
-    })
-}
-
-/// The hyperbolic tangent by two approximate instructions.
-#[inline(always)]
-fn tanh(x: f32) -> f32 {
-    1.0 - 2.0 * reciprocal_approximate(exp2_approximate(x * (2.0 * LOG2_E)) + 1.0)
 }
 
 /// The weights that scores make relative to these maxima, and their sum in each row.

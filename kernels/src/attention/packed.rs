@@ -6,10 +6,7 @@ use tilepipe::product::{Columns, OperandElement, RowValuesMut, SumElement, Width
 use tilepipe::{Block, Input, LastFirst, Panels, Shared, Stepped, Swizzle128, Tensor, TensorMut, bf16, f16, kernel};
 
 use super::seen::SeenOfPacked;
-use super::{Band, MOST_HEADS, Place, Rings, Shape, attend};
-
-/// Scores that are products and nothing else.
-const PLAIN: Shape = Shape { cap: 0.0, slopes: [0.0; MOST_HEADS] };
+use super::{Band, PLAIN, Place, Rings, attend};
 
 /// As [`attention`](super::attention()) where `ARRAY` is 4, for sequences that lie one after the
 /// other in the rows of one matrix: `places` says of each query which keys are those of its

@@ -19,6 +19,8 @@ pub struct Case {
     head: usize,
     sequences: usize,
     window: [Option<usize>; 2],
+    cap: Option<f32>,
+    has_slopes: bool,
 }
 
 const ALL: [Option<usize>; 2] = [None, None];
@@ -32,12 +34,16 @@ impl Case {
         sequences: usize,
         window: [Option<usize>; 2],
     ) -> Self {
-        Case { queries: tokens[0], keys: tokens[1], heads, head, sequences, window }
+        Case { queries: tokens[0], keys: tokens[1], heads, head, sequences, window, cap: None, has_slopes: false }
+    }
+
+    const fn shaped(self, cap: Option<f32>, has_slopes: bool) -> Self {
+        Case { cap, has_slopes, ..self }
     }
 }
 
 /// A tile in all and less, tiles that end anywhere, shared heads, and queries that see nothing.
-pub const SMALL: [Case; 9] = [
+pub const SMALL: [Case; 13] = [
     Case::new([1, 1], [1, 1], 64, 1, ALL),
     Case::new([128, 128], [1, 1], 128, 1, ALL),
     Case::new([150, 200], [2, 1], 64, 1, ALL),
@@ -48,10 +54,15 @@ pub const SMALL: [Case; 9] = [
     Case::new([70, 150], [2, 2], 80, 2, ALL),
     Case::new([160, 140], [1, 1], 8, 2, CAUSAL),
     Case::new([300, 280], [1, 1], 64, 1, [Some(40), Some(10)]),
+    // Scores that are more than products.
+    Case::new([150, 200], [4, 2], 64, 1, CAUSAL).shaped(Some(1.5), true),
+    Case::new([140, 90], [2, 1], 128, 2, ALL).shaped(None, true),
+    Case::new([90, 170], [2, 2], 96, 1, [Some(60), Some(30)]).shaped(Some(1.0), true),
+    Case::new([70, 70], [1, 1], 64, 1, ALL).shaped(Some(0.5), false),
 ];
 
 /// Several tiles for each block of a GPU.
-pub const LARGE: [Case; 7] = [
+pub const LARGE: [Case; 9] = [
     Case::new([700, 900], [40, 8], 64, 1, ALL),
     Case::new([1300, 1300], [20, 10], 64, 1, CAUSAL),
     Case::new([900, 800], [20, 20], 128, 2, ALL),
@@ -59,6 +70,8 @@ pub const LARGE: [Case; 7] = [
     Case::new([600, 700], [9, 3], 96, 5, ALL),
     Case::new([300, 2200], [6, 3], 128, 1, CAUSAL),
     Case::new([1500, 1500], [10, 5], 128, 2, [Some(300), Some(0)]),
+    Case::new([1100, 1200], [12, 4], 128, 1, CAUSAL).shaped(Some(1.5), true),
+    Case::new([800, 700], [20, 10], 64, 2, ALL).shaped(Some(1.0), true),
 ];
 
 /// Checks the gradients of both types at these sizes: each element, or of many some, and that a
@@ -152,7 +165,7 @@ fn add(sums: &mut [f64], sizes: &mut [f64], factor: f64, row: &[f64]) {
 
 impl Case {
     fn check<T: Half + OperandElement>(&self, device: &Device) -> Result<(), AttentionError> {
-        let Case { queries, keys, heads: [heads, of_keys], head, sequences, window } = *self;
+        let Case { queries, keys, heads: [heads, of_keys], head, sequences, window, cap, has_slopes } = *self;
         let tokens = |rows: usize, heads: usize, seed| {
             let values =
                 numbers(sequences * rows * heads * head, seed, 4001).map(|number| number as f32 / 2000.0 - 1.0);
@@ -163,7 +176,14 @@ impl Case {
         let upload = |elements: &[T], heads: usize| device.upload_2d(elements, heads * head);
         let (on_q, on_k, on_v, on_d) =
             (upload(&q, heads)?, upload(&k, of_keys)?, upload(&v, of_keys)?, upload(&d, heads)?);
-        let attention = Attention::new(head).window(window[0], window[1]).sequences(sequences);
+        let lowered_by: Vec<f32> = (0..heads).map(|of| 0.25_f32.powi(1 + of as i32)).collect();
+        let mut attention = Attention::new(head).window(window[0], window[1]).sequences(sequences);
+        if let Some(cap) = cap {
+            attention = attention.soft_cap(cap);
+        }
+        if has_slopes {
+            attention = attention.slopes(&lowered_by);
+        }
         let stream = device.stream()?;
         let poisoned =
             |rows: usize, heads: usize| device.filled_with_byte_2d::<T>(heads * head, sequences * rows, 0xEE);
@@ -193,10 +213,10 @@ impl Case {
             Ok::<_, AttentionError>([dq.download()?, dk.download()?, dv.download()?])
         };
         let unordered = match unordered() {
-            Err(AttentionError::Without { .. }) if head <= 64 => None,
+            Err(AttentionError::Without { .. }) if head <= 64 || cap.is_some() || has_slopes => None,
             other => Some(other?),
         };
-        assert_eq!(unordered.is_none(), head <= 64, "{self:?}");
+        assert_eq!(unordered.is_none(), head <= 64 || cap.is_some() || has_slopes, "{self:?}");
         if let Some([_, of_k, of_v]) = &unordered {
             assert_eq!(bytes(of_k), bytes(&found[1]), "{self:?}: other bits of the keys' gradient");
             assert_eq!(bytes(of_v), bytes(&found[2]), "{self:?}: other bits of the values' gradient");
@@ -211,14 +231,24 @@ impl Case {
             let [before, behind] = window.map(|keys| keys.map_or(i64::MAX, |keys| keys as i64));
             between <= before && -between <= behind
         };
-        // Weights, gradients of the scores, and the magnitude of what these are differences of, of
-        // one query of a head.
+        // A score of a scaled product, and how much it changes with that.
+        let shaped = |of: usize, query: usize, key: usize, x: f64| {
+            let (score, steepness) = match cap.map(f64::from) {
+                Some(cap) => (cap * (x / cap).tanh(), 1.0 - (x / cap).tanh().powi(2)),
+                None => (x, 1.0),
+            };
+            let between = ((query + keys) as f64 - queries as f64 - key as f64).abs();
+            (if has_slopes { score - f64::from(lowered_by[of]) * between } else { score }, steepness)
+        };
+        // Weights, gradients of the scaled products, and the magnitude of what these are
+        // differences of, of one query of a head.
         let of_query = |sequence: usize, of: usize, query: usize| {
             let (row, shared) = (sequence * queries + query, of / (heads / of_keys));
             let (own, gradient) = (q.row(row, of), d.row(row, of));
             let seen: Vec<usize> = (0..keys).filter(|key| is_seen(query, *key)).collect();
-            let score = |key: &usize| product(&own, &k.row(sequence * keys + key, shared)) * scale;
-            let scores: Vec<f64> = seen.iter().map(score).collect();
+            let score =
+                |key: &usize| shaped(of, query, *key, product(&own, &k.row(sequence * keys + key, shared)) * scale);
+            let (scores, steepness): (Vec<f64>, Vec<f64>) = seen.iter().map(score).unzip();
             let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let weights: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();
             let total: f64 = weights.iter().sum();
@@ -227,7 +257,12 @@ impl Case {
                 seen.iter().map(|key| product(&gradient, &v.row(sequence * keys + key, shared))).collect();
             let mean = product(&weights, &of_weights);
             let largest = of_weights.iter().fold(mean.abs(), |largest, one| largest.max(one.abs()));
-            let slopes: Vec<f64> = weights.iter().zip(&of_weights).map(|(weight, of)| weight * (of - mean)).collect();
+            let slopes: Vec<f64> = weights
+                .iter()
+                .zip(&of_weights)
+                .zip(&steepness)
+                .map(|((weight, of), steep)| weight * (of - mean) * steep)
+                .collect();
             (seen, weights, slopes, largest)
         };
         let unit = 2.0_f64.powi(-T::FRACTION);

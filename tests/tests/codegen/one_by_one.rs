@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use tilepipe::launch::Instance;
 use tilepipe_kernels::attention::{
-    attention, attention_decoding, attention_gradient, attention_keys_gradient, attention_packed,
-    attention_queries_gradient,
+    attention, attention_decoding, attention_gradient, attention_keys_gradient, attention_keys_gradient_shaped,
+    attention_packed, attention_queries_gradient, attention_queries_gradient_shaped,
 };
 use tilepipe_test_kernels::tensor::chained::product_of_a_product;
 use tilepipe_test_kernels::tensor::written::product_with_a_product;
@@ -115,7 +115,10 @@ fn attention_leaves_no_local_memory() {
         assert_eq!(own.len(), 1, "{}: assembled for sm_90a alone", instance.name());
         own[0]
     };
+    let of_shaped =
+        attention_queries_gradient_shaped::INSTANCES.iter().chain(&attention_keys_gradient_shaped::INSTANCES);
     let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let of_gradient = of_gradient.chain(of_shaped);
     let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
     for instance in of_forward.chain(of_gradient).chain(&attention_decoding::INSTANCES) {
         let own = own(instance);
