@@ -113,10 +113,10 @@ def our_attention(bench, shape, causal, out="out", logarithms=lambda tensors: no
 # and of keys by size of a head and whether it goes row by row.
 ROW_PRODUCTS = "attention_row_products__bf16"
 QUERIES_GRADIENT = {
-    (64, False): "attention_queries_gradient__bf16_Grouped_1024__0_64_128_128_2",
-    (64, True): "attention_queries_gradient__bf16_LastFirst_2_64_128_128_2",
-    (128, False): "attention_queries_gradient__bf16_Grouped_1024__0_128_128_64_3",
-    (128, True): "attention_queries_gradient__bf16_LastFirst_2_128_128_64_3",
+    (64, False): "attention_queries_gradient__bf16_Grouped_1024__0_64_128_128_2_0",
+    (64, True): "attention_queries_gradient__bf16_LastFirst_2_64_128_128_2_0",
+    (128, False): "attention_queries_gradient__bf16_Grouped_1024__0_128_128_64_3_2",
+    (128, True): "attention_queries_gradient__bf16_LastFirst_2_128_128_64_3_0",
 }
 KEYS_GRADIENT = {
     (64, False): "attention_keys_gradient__bf16_Grouped_32__2_64_128_96_2",

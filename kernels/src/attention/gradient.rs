@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use tilepipe::product::{Columns, OperandElement, OperandTile, SumElement, Sums, Width, exp2_approximate};
 use tilepipe::reduce::{Add, Unordered};
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleShared, SharedFactor, WarpRoles};
+use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleShared, SharedFactor, Turns, WarpRoles};
 use tilepipe::{
     Block, Cyclic, Extents2, Grouped, Input2D, LastFirst, NoSwizzle, Outputs, Panels2, Panels4, Shared, Stages,
     Stepped, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, Uniform, bf16, f16,
@@ -87,11 +87,16 @@ pub struct Scores {
 ///
 /// For each tile of queries it goes over the keys that they see. With the weights `P = exp(scale *
 /// Q K^T - logarithm)` and the gradient `dP = dO V^T` of those, that of a score is `dS = P * (dP -
-/// product)`, and that of the queries `scale * dS K`.
+/// product)`, and that of the queries `scale * dS K`. `TURNS` is as for
+/// [`attention`](fn@super::attention).
 #[kernel(
     instances(
-        T = [bf16, f16], (O, MASK) = [(Grouped<1024>, 0), (LastFirst, 2)],
-        (HEAD, ROWS, KEYS, STAGES) = [(64, 128, 128, 2), (128, 128, 64, 3)]
+        T = [bf16, f16], (O, MASK) = [(Grouped<1024>, 0)],
+        (HEAD, ROWS, KEYS, STAGES, TURNS) = [(64, 128, 128, 2, 0), (128, 128, 64, 3, 2)]
+    ),
+    instances(
+        T = [bf16, f16], (O, MASK) = [(LastFirst, 2)],
+        (HEAD, ROWS, KEYS, STAGES, TURNS) = [(64, 128, 128, 2, 0), (128, 128, 64, 3, 0)]
     )
 )]
 pub fn attention_queries_gradient<
@@ -102,6 +107,7 @@ pub fn attention_queries_gradient<
     const ROWS: usize,
     const KEYS: usize,
     const STAGES: usize,
+    const TURNS: usize,
 >(
     block: Block<384>,
     queries: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
@@ -112,13 +118,13 @@ pub fn attention_queries_gradient<
     scores: Scores,
     out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
     // Queries and their gradient are two tiles that stay.
-    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, 2, STAGES, 0>>,
+    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, 2, STAGES, TURNS>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
-    attend_backwards_to_queries::<_, O, _, MASK, false, HEAD, ROWS, KEYS, STAGES>(
+    attend_backwards_to_queries::<_, O, _, MASK, false, HEAD, ROWS, KEYS, STAGES, TURNS>(
         block,
         (queries, gradient),
         (keys, values),
@@ -141,6 +147,7 @@ pub(super) fn attend_backwards_to_queries<
     const ROWS: usize,
     const KEYS: usize,
     const STAGES: usize,
+    const TURNS: usize,
 >(
     block: Block<384>,
     (queries, gradient): (Tokens<'_, T, ROWS, HEAD, 4>, Tokens<'_, T, ROWS, HEAD, 4>),
@@ -148,13 +155,13 @@ pub(super) fn attend_backwards_to_queries<
     rows: Input2D<f32>,
     (scores, shape): (Scores, P),
     out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
-    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, 2, STAGES, 0>>,
+    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, 2, STAGES, TURNS>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
-    let ((both_stages, key_stages), (value_stages, outputs, _)) = {
+    let ((both_stages, key_stages), (value_stages, outputs, turns)) = {
         let (first, second) = shared.split();
         (first.split(), second.split())
     };
@@ -188,8 +195,8 @@ pub(super) fn attend_backwards_to_queries<
                 }
             }
         })
-        .role((out, outputs), |group, (mut of_both, mut of_keys, mut of_values), (out, outputs)| {
-            let mut ring = outputs.outputs(&group, out);
+        .role((out, outputs, turns), |group, (mut of_both, mut of_keys, mut of_values), (out, outputs, turns)| {
+            let (mut ring, mut turns) = (outputs.outputs(&group, out), turns.turns(&group));
             for tile in 0..places.len() {
                 let (row, matrix) = places.get(tile);
                 let seen = seen(row);
@@ -207,8 +214,11 @@ pub(super) fn attend_backwards_to_queries<
                     let Ok(value) = of_values.wait() else { return };
                     let (value_end, value) = value.hold();
                     let scores = Product::of(&group, &query, &key);
-                    let ((weights, steepness), (slopes, _, value)) =
-                        group.products(scores, Product::of(&group, &gradient, value), |(scores, ..)| {
+                    let ((weights, steepness), (slopes, _, value)) = group.products_in_turn(
+                        &mut turns,
+                        scores,
+                        Product::of(&group, &gradient, value),
+                        |(scores, ..)| {
                             let (scores, steepness) = if SHAPED {
                                 let slope = shape.slopes[(matrix as u32 % heads) as usize % MOST_HEADS];
                                 let before = (tile * KEYS) as i32 - seen.own();
@@ -227,7 +237,8 @@ pub(super) fn attend_backwards_to_queries<
                                 exp2_approximate(math::fma(x, unit, -logarithm))
                             });
                             (weights, steepness)
-                        });
+                        },
+                    );
                     of_values = value_end.release(value);
                     let slopes = slopes.map_rows(&group, &products, |slope, product| slope - product).zip(
                         &group,
@@ -257,7 +268,7 @@ type OfTokens<'k, T, const ROWS: usize, const HEAD: usize, O> =
 type OfQueries<const QUERIES: usize> = TensorTile<f32, Extents2<1, QUERIES>, NoSwizzle>;
 
 /// Two tiles that stay, of keys and values; stages of queries, of their gradient and of the numbers
-/// of their rows, and output stages of both gradients.
+/// of their rows; output stages of both gradients, and turns of the two warpgroups.
 pub type KeyRings<T, const HEAD: usize, const ROWS: usize, const QUERIES: usize, const STAGES: usize> = (
     (
         (
@@ -272,6 +283,7 @@ pub type KeyRings<T, const HEAD: usize, const ROWS: usize, const QUERIES: usize,
     (
         Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
         Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
+        Turns<2>,
     ),
 );
 
@@ -397,7 +409,7 @@ pub(super) fn attend_backwards_to_keys<
     let (stages, outputs) = shared.split();
     let (first, second) = stages.split();
     let ((both_stages, query_stages), (gradient_stages, row_stages)) = (first.split(), second.split());
-    let (key_outputs, value_outputs) = outputs.split();
+    let (key_outputs, value_outputs, turns) = outputs.split();
     let places = of_keys.tile_places(&block);
     let Scores { scale, scale_of_powers, band } = scores;
     // What scores are multiplied by once they have their shape.
@@ -438,8 +450,9 @@ pub(super) fn attend_backwards_to_keys<
             }
         })
         .role(
-            ((of_keys, key_outputs), (of_values, value_outputs)),
-            |group, (mut of_both, mut of_queries, mut of_gradient, mut of_rows), (of_keys, of_values)| {
+            ((of_keys, key_outputs), (of_values, value_outputs), turns),
+            |group, (mut of_both, mut of_queries, mut of_gradient, mut of_rows), (of_keys, of_values, turns)| {
+                let mut turns = turns.turns(&group);
                 let mut key_ring = of_keys.1.outputs(&group, of_keys.0);
                 let mut value_ring = of_values.1.outputs(&group, of_values.0);
                 for tile in 0..places.len() {
@@ -461,8 +474,11 @@ pub(super) fn attend_backwards_to_keys<
                             let Ok(gradient) = of_gradient.wait() else { return };
                             let (gradient_end, gradient) = gradient.hold();
                             let scores = Product::of(&group, &key, &query);
-                            let ((weights, steepness), (slopes, ..)) =
-                                group.products(scores, Product::of(&group, &value, &gradient), |(scores, ..)| {
+                            let ((weights, steepness), (slopes, ..)) = group.products_in_turn(
+                                &mut turns,
+                                scores,
+                                Product::of(&group, &value, &gradient),
+                                |(scores, ..)| {
                                     let (scores, steepness) = if SHAPED {
                                         let slope = shape.slopes[head as usize % MOST_HEADS];
                                         let scores = scores.map(&group, |score| score * scale_of_powers);
@@ -487,7 +503,8 @@ pub(super) fn attend_backwards_to_keys<
                                         exp2_approximate(math::fma(x, unit, -logarithm))
                                     });
                                     (weights, steepness)
-                                });
+                                },
+                            );
                             let slopes = slopes
                                 .map_places(&group, |_, query, slope| slope - numbers.tiles().1[(0, query)])
                                 .zip(&group, &weights, |slope, weight| slope * weight);
@@ -500,7 +517,8 @@ pub(super) fn attend_backwards_to_keys<
                             let slopes = slopes.into_factor::<T, _>(&group);
                             let of_value = Product::onto(value_sums, weights, Across(&gradient));
                             let of_key = Product::onto(key_sums, slopes, Across(&query));
-                            ((value_sums, ..), (key_sums, ..)) = group.products(of_value, of_key, |done| done);
+                            ((value_sums, ..), (key_sums, ..)) =
+                                group.products_in_turn(&mut turns, of_value, of_key, |done| done);
                             of_gradient = gradient_end.release(gradient);
                             of_queries = query_end.release(query);
                         }

@@ -101,7 +101,7 @@ pub fn attention_queries_gradient_shaped<
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
-    attend_backwards_to_queries::<_, O, _, MASK, true, HEAD, ROWS, KEYS, STAGES>(
+    attend_backwards_to_queries::<_, O, _, MASK, true, HEAD, ROWS, KEYS, STAGES, 0>(
         block,
         (queries, gradient),
         (keys, values),
