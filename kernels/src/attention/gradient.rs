@@ -15,7 +15,7 @@ use tilepipe::{
 };
 
 use super::seen::{ALL, Seen, Sees};
-use super::shaped::{bent, lowered};
+use super::shaped::shaped_with_steepness;
 use super::{Band, LEAST, MOST_HEADS, PLAIN, Rings, Shape, Tile, Tokens};
 
 /// Writes what the gradient needs of each query, a row for each head of each sequence: above the
@@ -222,9 +222,10 @@ pub(super) fn attend_backwards_to_queries<
                             let (scores, steepness) = if SHAPED {
                                 let slope = shape.slopes[(matrix as u32 % heads) as usize % MOST_HEADS];
                                 let before = (tile * KEYS) as i32 - seen.own();
-                                let scores = scores.map(&group, |score| score * scale_of_powers);
-                                let (scores, steepness) = bent(&group, scores, shape.cap);
-                                (lowered(&group, scores, slope, before), Some(steepness))
+                                let limits = (shape.cap, slope);
+                                let (scores, steepness) =
+                                    shaped_with_steepness(&group, scores, scale_of_powers, limits, before);
+                                (scores, Some(steepness))
                             } else {
                                 (scores, None)
                             };
@@ -481,11 +482,12 @@ pub(super) fn attend_backwards_to_keys<
                                 |(scores, ..)| {
                                     let (scores, steepness) = if SHAPED {
                                         let slope = shape.slopes[head as usize % MOST_HEADS];
-                                        let scores = scores.map(&group, |score| score * scale_of_powers);
-                                        let (scores, steepness) = bent(&group, scores, shape.cap);
+                                        let limits = (shape.cap, slope);
                                         // Rows are keys here, and columns queries.
                                         let before = (tile * QUERIES) as i32 - seen.own;
-                                        (lowered(&group, scores, slope, before), Some(steepness))
+                                        let (scores, steepness) =
+                                            shaped_with_steepness(&group, scores, scale_of_powers, limits, before);
+                                        (scores, Some(steepness))
                                     } else {
                                         (scores, None)
                                     };

@@ -15,52 +15,42 @@ use super::gradient::{KeyRings, Scores, attend_backwards_to_keys, attend_backwar
 use super::{Rings, Shape};
 
 /// Scores times `scale`, below the cap, if there is one, and lowered by `slope` for each key that
-/// is between. The first key is `before` keys behind the first query's own.
+/// is between. A column is `before` more keys in front of a row than their numbers say: where
+/// columns are keys, the first key is so many behind the first query's own.
 #[inline(always)]
 pub(super) fn shaped<'r, R: Warpgroups, W: Width, const SIZE: usize>(
     group: &RoleGroup<'r, R, SIZE>,
     scores: Sums<'r, W, SIZE>,
     scale: f32,
+    limits: (f32, f32),
+    before: i32,
+) -> Sums<'r, W, SIZE> {
+    shaped_with_steepness(group, scores, scale, limits, before).0
+}
+
+/// As [`shaped`], and how much each score changes with what it was before the cap.
+#[inline(always)]
+pub(super) fn shaped_with_steepness<'r, R: Warpgroups, W: Width, const SIZE: usize>(
+    group: &RoleGroup<'r, R, SIZE>,
+    scores: Sums<'r, W, SIZE>,
+    scale: f32,
     (cap, slope): (f32, f32),
     before: i32,
-) -> Sums<'r, W, SIZE> {
-    let scores = scores.map(group, |score| score * scale);
-    let inverse = reciprocal_approximate(cap);
-    let scores = if cap > 0.0 { scores.map(group, |score| cap * tanh(score * inverse)) } else { scores };
-    lowered(group, scores, slope, before)
-}
-
-/// Scores lowered by `slope` for each key between one and the query's own: `before` more than a
-/// column is in front of a row.
-#[inline(always)]
-pub(super) fn lowered<'r, R: Warpgroups, W: Width, const SIZE: usize>(
-    group: &RoleGroup<'r, R, SIZE>,
-    scores: Sums<'r, W, SIZE>,
-    slope: f32,
-    before: i32,
-) -> Sums<'r, W, SIZE> {
-    scores.map_places(group, |row, column, score| {
-        let between = (before + column as i32 - row as i32).abs();
-        math::fma(between as f32, -slope, score)
-    })
-}
-
-/// Scores below the cap, if there is one, and how much each changes with what it was before.
-#[inline(always)]
-pub(super) fn bent<'r, R: Warpgroups, W: Width, const SIZE: usize>(
-    group: &RoleGroup<'r, R, SIZE>,
-    scores: Sums<'r, W, SIZE>,
-    cap: f32,
 ) -> (Sums<'r, W, SIZE>, Sums<'r, W, SIZE>) {
-    let ones = group.sums(1.0);
-    if cap > 0.0 {
-        let inverse = reciprocal_approximate(cap);
+    let (scores, ones) = (scores.map(group, |score| score * scale), group.sums(1.0));
+    let inverse = reciprocal_approximate(cap);
+    let (scores, steepness) = if cap > 0.0 {
         let parts = scores.map(group, |score| tanh(score * inverse));
         let steepness = ones.zip(group, &parts, |one, part| math::fma(part, -part, one));
         (parts.map(group, |part| cap * part), steepness)
     } else {
         (scores, ones)
-    }
+    };
+    let scores = scores.map_places(group, |row, column, score| {
+        let between = (before + column as i32 - row as i32).abs();
+        math::fma(between as f32, -slope, score)
+    });
+    (scores, steepness)
 }
 
 /// The hyperbolic tangent by two approximate instructions.
