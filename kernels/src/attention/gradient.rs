@@ -506,7 +506,7 @@ pub(super) fn attend_backwards_to_keys<
                             let Ok(gradient) = of_gradient.wait() else { return };
                             let (gradient_end, gradient) = gradient.hold();
                             let scores = Product::of(&group, &key, &query);
-                            let ((weights, steepness), (slopes, ..)) = group.products_in_turn(
+                            let ((weights, steepness), (slopes, ..)) = group.products_in_half_turn(
                                 &mut turns,
                                 scores,
                                 Product::of(&group, &value, &gradient),
@@ -550,8 +550,12 @@ pub(super) fn attend_backwards_to_keys<
                             let slopes = slopes.into_factor::<T, _>(&group);
                             let of_value = Product::onto(value_sums, weights, Across(&gradient));
                             let of_key = Product::onto(key_sums, slopes, Across(&query));
-                            ((value_sums, ..), (key_sums, ..)) =
-                                group.products_in_turn(&mut turns, of_value, of_key, |done| done);
+                            // Measured: docs/decisions/106.
+                            ((value_sums, ..), (key_sums, ..)) = if const { HEAD == 128 } {
+                                group.products_in_half_turn(&mut turns, of_value, of_key, |done| done)
+                            } else {
+                                group.products_in_turn(&mut turns, of_value, of_key, |done| done)
+                            };
                             of_gradient = gradient_end.release(gradient);
                             of_queries = query_end.release(query);
                         }

@@ -566,6 +566,44 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         younger: Q,
         meanwhile: impl FnOnce(Done<'r, P, SIZE>) -> X,
     ) -> (X, Done<'r, Q, SIZE>) {
+        self.two_in_turn::<false, _, _, _, _>(turns, older, younger, meanwhile)
+    }
+
+    /// As [`products_in_turn`](Self::products_in_turn), but a warpgroup passes its turn on when it
+    /// has started the older product: the next one starts its own while this one starts the
+    /// younger.
+    ///
+    /// The start of a product can wait for those that are under way. A turn that is passed behind
+    /// both starts then comes when the tensor cores are nearly done, and they wait for the next
+    /// warpgroup's first product. Passed earlier, it has products of two warpgroups computed side by
+    /// side. Which is faster is to be measured.
+    ///
+    /// PTX: as for `products_in_turn`, with the barrier and the arrival behind the first
+    /// `wgmma.commit_group`.
+    ///
+    /// # Threads
+    ///
+    /// As for [`product`](Self::product); `meanwhile` is role-level code.
+    #[inline(always)]
+    pub fn products_in_half_turn<P: Start<'r, SIZE>, Q: Start<'r, SIZE>, X, const GROUPS: usize>(
+        &self,
+        turns: &mut InTurn<'r, GROUPS>,
+        older: P,
+        younger: Q,
+        meanwhile: impl FnOnce(Done<'r, P, SIZE>) -> X,
+    ) -> (X, Done<'r, Q, SIZE>) {
+        self.two_in_turn::<true, _, _, _, _>(turns, older, younger, meanwhile)
+    }
+
+    /// Starts two products in a turn, which is passed on behind the first start if `HALF`.
+    #[inline(always)]
+    fn two_in_turn<const HALF: bool, P: Start<'r, SIZE>, Q: Start<'r, SIZE>, X, const GROUPS: usize>(
+        &self,
+        turns: &mut InTurn<'r, GROUPS>,
+        older: P,
+        younger: Q,
+        meanwhile: impl FnOnce(Done<'r, P, SIZE>) -> X,
+    ) -> (X, Done<'r, Q, SIZE>) {
         let members = self.members();
         // SAFETY: role-level code of the role whose turns they are (`'r`); the turn is passed
         // below.
@@ -580,10 +618,16 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         unsafe { isa::fence_products(members) };
         // SAFETY: as in `product_beside`; these sums stay where they are until the next wait.
         unsafe { P::start(&mut first, &of_first, members, (&a, &b)) };
+        if HALF {
+            // SAFETY: as for the turn above.
+            unsafe { turns.pass::<R>() };
+        }
         // SAFETY: as in `product_beside`; these until the last one.
         unsafe { Q::start(&mut second, &of_second, members, (&c, &d)) };
-        // SAFETY: as for the turn above.
-        unsafe { turns.pass::<R>() };
+        if !HALF {
+            // SAFETY: as for the turn above.
+            unsafe { turns.pass::<R>() };
+        }
         // SAFETY: role-level code of the role whose sums they are.
         unsafe { first.wait::<InFlight<1>>() };
         // SAFETY: as above.
