@@ -1,0 +1,27 @@
+//! The gradient of attention: of its queries, and of its keys and values.
+
+use super::Band;
+
+mod keys;
+mod queries;
+mod rows;
+mod whole;
+
+pub(super) use keys::attend_backwards_to_keys;
+pub use keys::{KeyRings, attention_keys_gradient};
+pub(super) use queries::attend_backwards_to_queries;
+pub use queries::attention_queries_gradient;
+pub use rows::attention_row_products;
+pub use whole::{WholeRings, attention_gradient, attention_gradient_join};
+
+/// How scores are made of products, and which keys a query sees.
+#[derive(Clone, Copy, Debug, PartialEq, tilepipe::Element)]
+#[repr(C)]
+pub struct Scores {
+    /// What products are multiplied by.
+    pub scale: f32,
+    /// The same with a factor of log2(e).
+    pub scale_of_powers: f32,
+    /// The keys that a query sees.
+    pub band: Band,
+}
