@@ -160,7 +160,7 @@ def tensors_of_gradient(shape):
     tensors["logarithms"] = torch.empty(heads, tokens, device=torch_tasks.DEVICE)
     tensors["numbers"] = torch.empty(2 * heads, tokens, device=torch_tasks.DEVICE)
     if head in WHOLE_GRADIENT:
-        tensors["sums"] = torch.empty(128 * heads, tokens, device=torch_tasks.DEVICE)
+        tensors["sums"] = torch.empty(128 * heads, -(-tokens // 64) * 64, device=torch_tasks.DEVICE)
     tensors["out"] = empty(tokens * (heads + 2 * of_keys) * head, torch.bfloat16)
     return tensors
 
@@ -170,7 +170,7 @@ def our_gradient(bench, shape, causal, unordered=False):
     forward = our_attention(bench, shape, causal, "result", lambda tensors: view(tensors["logarithms"], True))
     multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if torch_tasks.DEVICE == "cuda" else 1
     tiles = -(-tokens // 128)
-    elements = (ctypes.c_uint32 * 1)(head)
+    elements, queries = (ctypes.c_uint32 * 1)(head), (ctypes.c_uint32 * 1)(tokens)
     scale = 1 / math.sqrt(head)
     scores = (ctypes.c_uint32 * 4)(*struct.unpack("<4I", struct.pack(
         "<ffii", scale, scale * math.log2(math.e), tokens, 0 if causal else tokens)))  # fmt: skip
@@ -199,7 +199,7 @@ def our_gradient(bench, shape, causal, unordered=False):
                 *given, of_keys_, of_values, view(sums, True),
             ])  # fmt: skip
             bench.tilepipe.launch(GRADIENT_JOIN, min(-(-tokens // 8) * heads * head // 128, 16 * multiprocessors), [
-                view(sums, False), constant(elements), view(parts[0], True),
+                view(sums, False), constant(elements), constant(queries), view(parts[0], True),
             ])  # fmt: skip
             return
         bench.tilepipe.launch(QUERIES_GRADIENT[head, causal], min(heads * tiles, multiprocessors), [*given, of_queries])
@@ -327,7 +327,7 @@ def our_decoding(bench, shape):
     parts = min(max(multiprocessors // (sequences * of_keys), 1), max(-(-keys // 512), 1))
     tiles = sequences * parts * of_keys
     scale = (ctypes.c_float * 1)(math.log2(math.e) / math.sqrt(head))
-    elements = (ctypes.c_uint32 * 1)(head)
+    elements, queries = (ctypes.c_uint32 * 1)(head), (ctypes.c_uint32 * 1)(tokens)
     results = torch.empty(sequences * parts, heads * head, device=torch_tasks.DEVICE)
     logarithms = torch.empty(sequences * parts * of_keys, shared, device=torch_tasks.DEVICE)
 

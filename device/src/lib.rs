@@ -251,7 +251,7 @@ pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
 #[cfg_attr(doc, doc(hidden))]
 pub use store::{Dealt, StoredTile};
-pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup, SumPlace};
+pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup, SumPlace, held_place};
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
     OutputExtents, Panels, Panels2, Panels4, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox,

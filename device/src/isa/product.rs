@@ -102,6 +102,15 @@ pub(crate) const fn from_first_sum(register: usize) -> (usize, usize) {
     (register / 2 % 2 * 8, register / 4 * 8 + register % 2)
 }
 
+/// Where the sum in this row and column lies among a warpgroup's sums in the order in which its
+/// threads have them: four of each thread after those of the one before, and then the next four.
+#[inline(always)]
+pub(crate) const fn held_place(row: usize, column: usize) -> usize {
+    let (row, four, across) = (row % GROUP_ROWS, column / 8, column % 8);
+    let rank = row / 16 * super::WARP + row % 8 * 4 + across / 2;
+    (four * WARPGROUP + rank) * 4 + row % 16 / 8 * 2 + across % 2
+}
+
 /// What a product does with the sums that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onto {

@@ -26,6 +26,6 @@ pub use draft::Draft;
 pub use group::StoringGroup;
 pub use outputs::{Outputs, StoredTile};
 pub use ring::OutputRing;
-pub use sums::SumPlace;
 pub(crate) use sums::check_tile;
+pub use sums::{SumPlace, held_place};
 pub use view::{Dealt, Stored};

@@ -5,14 +5,14 @@ use core::f32::consts::LOG2_E;
 use tilepipe::launch::Instance;
 use tilepipe::product::OperandElement;
 use tilepipe::reduce::{Add, Unordered};
-use tilepipe::{Input2D, Panels2, Swizzle128, TileReduction, TilesMut2D};
+use tilepipe::{Input2D, NoSwizzle, Panels2, TileReduction, TilesMut2D};
 use tilepipe_host::{Argument, Bound, Stream, launch};
 
 use super::error::{AttentionError, expect, refuse};
 use super::forward::{Attention, Size};
 use super::gradient::{
-    Scores, attention_gradient, attention_gradient_join, attention_keys_gradient, attention_queries_gradient,
-    attention_row_products,
+    QUERIES_OF_SUMS, Scores, attention_gradient, attention_gradient_join, attention_keys_gradient,
+    attention_queries_gradient, attention_row_products,
 };
 use super::seen::{ALL, CAUSAL, WINDOW};
 use super::shaped::{attention_keys_gradient_shaped, attention_queries_gradient_shaped};
@@ -23,8 +23,9 @@ use crate::{MatrixView, MatrixViewMut};
 pub type Logarithms = Input2D<'static, f32>;
 /// Room for numbers of rows.
 pub type Rows = TilesMut2D<'static, f32, 1, 128>;
-/// Where the gradient of queries is added up, transposed.
-pub type SumsOfQueries = TileReduction<'static, f32, Unordered<Add>, Panels2<128, 64, 32>, Swizzle128>;
+/// Where the gradient of queries is added up, in an order of its own.
+pub type SumsOfQueries =
+    TileReduction<'static, f32, Unordered<Add>, Panels2<128, QUERIES_OF_SUMS, QUERIES_OF_SUMS>, NoSwizzle>;
 
 /// Rows of the room that [`backward`] needs for so many sequences with so many heads of queries:
 /// two for each head, with a number for each query of a sequence.
@@ -101,9 +102,15 @@ pub fn backward<T: OperandElement>(
 }
 
 /// Rows of `sums` that [`backward_unordered`] needs for so many sequences with so many heads of
-/// queries: 128 for each head, with a number for each query of a sequence.
+/// queries: 128 for each head, of [`columns_of_sums`] numbers.
 pub fn rows_of_sums(sequences: usize, heads: usize) -> usize {
     128 * sequences * heads
+}
+
+/// Columns of `sums` that [`backward_unordered`] needs for sequences of so many queries: their
+/// number as a multiple of 64.
+pub fn columns_of_sums(queries: usize) -> usize {
+    queries.next_multiple_of(QUERIES_OF_SUMS)
 }
 
 /// As [`backward`], with the gradient of the queries added up in whatever order the blocks come: it
@@ -111,8 +118,8 @@ pub fn rows_of_sums(sequences: usize, heads: usize) -> usize {
 /// of `backward`.
 ///
 /// One kernel computes all three, by five products for each pair of tiles in place of seven. It
-/// adds to `sums`, which has [`rows_of_sums`] rows of a number for each query of a sequence: **it
-/// holds zeros before, and other numbers afterwards.**
+/// adds to `sums`, which has [`rows_of_sums`] rows of [`columns_of_sums`] numbers: **it holds zeros
+/// before, and other numbers afterwards.**
 ///
 /// For heads of 72 to 128 elements, without a cap or slopes.
 ///
@@ -125,7 +132,8 @@ pub fn rows_of_sums(sequences: usize, heads: usize) -> usize {
 /// ```
 /// use tilepipe::bf16;
 /// use tilepipe_kernels::attention::{
-///     Attention, backward_unordered, forward_with_logarithms, rows_of_room, rows_of_sums,
+///     Attention, backward_unordered, columns_of_sums, forward_with_logarithms, rows_of_room,
+///     rows_of_sums,
 /// };
 ///
 /// let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
@@ -145,7 +153,7 @@ pub fn rows_of_sums(sequences: usize, heads: usize) -> usize {
 /// let gradient = tokens(1.0, 2)?;
 /// let (mut of_queries, mut of_keys, mut of_values) = (zeros(2)?, zeros(4)?, zeros(4)?);
 /// let mut room = device.zeroed_2d::<f32>(2, rows_of_room(1, 1))?;
-/// let mut sums = device.zeroed_2d::<f32>(2, rows_of_sums(1, 1))?;
+/// let mut sums = device.zeroed_2d::<f32>(columns_of_sums(2), rows_of_sums(1, 1))?;
 /// let gradients = (&mut of_queries, &mut of_keys, &mut of_values);
 /// let (of, result) = ((&queries, &keys, &values), (&out, &logarithms));
 /// backward_unordered(
@@ -207,7 +215,8 @@ impl Given<'_> {
         if let Some(sums) = &sums {
             refuse("unordered gradient", [(size.padded() != 128, "heads of no more than 64 elements")])?;
             attention.check_unshaped("unordered gradient")?;
-            expect("the room for sums", extents(sums), [rows_of_sums(size.sequences, size.heads), size.queries])?;
+            let wanted = [rows_of_sums(size.sequences, size.heads), columns_of_sums(size.queries)];
+            expect("the room for sums", extents(sums), wanted)?;
         }
 
         let head = size.padded().to_string();
@@ -253,8 +262,8 @@ impl Given<'_> {
             let arguments: Vec<Bound<'_>> = given.into_iter().chain(of_both).chain([sums]).collect();
             launch(stream, blocks(stream, tiles_of_keys), whole, arguments)?;
             let tiles = (size.sequences * size.queries).div_ceil(8) * (size.heads * size.head).div_ceil(128);
-            let head = Bound::scalar(size.head as u32);
-            launch(stream, small_blocks(stream, tiles), join, [read, head, of_queries])?;
+            let [head, queries] = [size.head, size.queries].map(|number| Bound::scalar(number as u32));
+            launch(stream, small_blocks(stream, tiles), join, [read, head, queries, of_queries])?;
             return Ok(());
         }
         let out = size.of_queries(of_queries)?;

@@ -34,7 +34,9 @@ mod sequences;
 mod shaped;
 
 #[cfg(not(target_arch = "nvptx64"))]
-pub use backward::{Logarithms, Rows, SumsOfQueries, backward, backward_unordered, rows_of_room, rows_of_sums};
+pub use backward::{
+    Logarithms, Rows, SumsOfQueries, backward, backward_unordered, columns_of_sums, rows_of_room, rows_of_sums,
+};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use decode::{Cache, Numbers, PartsMut, decode, parts};
 pub use decoding::{DecodingRings, SHARED_HEADS, attention_decoding, attention_join};

@@ -7,7 +7,7 @@ use tilepipe::reduce::{Add, Unordered};
 use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, SharedFactor, WarpRoles};
 use tilepipe::{
     Block, Extents2, Grouped, Input2D, NoSwizzle, Outputs, Panels2, Panels4, Shared, Stages, Stepped, Swizzle128,
-    Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, bf16, f16, kernel, math,
+    Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, bf16, f16, held_place, kernel, math,
 };
 
 use super::super::Tile;
@@ -23,20 +23,24 @@ pub type WholeRings<T, const HEAD: usize, const ROWS: usize, const QUERIES: usiz
         Partitioned<Stages<Tile<T, QUERIES, HEAD>, STAGES, TensorMap>>,
         Partitioned<Stages<(OfQueries<QUERIES>, OfQueries<QUERIES>), 2, TensorMap>>,
     ),
-    (SharedFactor<OperandTile<T, Panels2<ROWS, QUERIES, 64>, Swizzle128>>, Outputs<OfSums<HEAD, QUERIES>, 2>),
+    (SharedFactor<OperandTile<T, Panels2<ROWS, QUERIES, 64>, Swizzle128>>, Outputs<OfSums<HEAD, QUERIES>, 1>),
     (
         Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
         Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
     ),
 );
 
+/// Queries of a tile of [`attention_gradient`](fn@attention_gradient).
+pub const QUERIES_OF_SUMS: usize = 64;
+
 /// What is added to the transposed gradient of the queries at once.
-type OfSums<const HEAD: usize, const QUERIES: usize> = TensorTile<f32, Panels2<HEAD, QUERIES, 32>, Swizzle128>;
+type OfSums<const HEAD: usize, const QUERIES: usize> = TensorTile<f32, Panels2<HEAD, QUERIES, QUERIES>, NoSwizzle>;
 
 /// Writes the gradients of keys and values, as
 /// [`attention_keys_gradient`](fn@super::attention_keys_gradient) does, and adds those of the queries to
 /// `of_queries`, in whatever order the blocks come. That has `HEAD` rows for each head of each
-/// sequence, with a column for each query.
+/// sequence, with a column for each query and more up to a multiple of `QUERIES`, and in each tile
+/// the sums in the order in which threads have them ([`held_place`]).
 ///
 /// Of each tile of scores that kernel has `dS^T` in registers, the left factor of `dS^T Q`. In
 /// shared memory it is the right factor of `K^T dS^T` as well: the transposed of what the tile of
@@ -61,7 +65,7 @@ pub fn attention_gradient<
     scores: Scores,
     of_keys: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
     of_values: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
-    of_queries: TileReduction<f32, Unordered<Add>, Panels2<HEAD, QUERIES, 32>, Swizzle128>,
+    of_queries: TileReduction<f32, Unordered<Add>, Panels2<HEAD, QUERIES, QUERIES>, NoSwizzle>,
     shared: Shared<WholeRings<T, HEAD, ROWS, QUERIES, STAGES>>,
 ) where
     Columns<ROWS>: Width,
@@ -171,7 +175,7 @@ pub fn attention_gradient<
                             // computed.
                             let ((), (key_gradient, ..)) = group.products(of_query, of_key, |(sums, ..)| {
                                 let place = (of_head as usize, tile as usize);
-                                query_ring.add_sums(place, &group, &sums, |_, _, sum| sum * scale);
+                                query_ring.add_sums_as_held(place, &group, &sums, |sum| sum * scale);
                             });
                             key_sums = key_gradient;
                             of_queries = query_end.release(query).release(gradient);
@@ -189,7 +193,7 @@ pub fn attention_gradient<
 
 /// Writes the gradient of the queries from its sums, which
 /// [`attention_gradient`](fn@attention_gradient) has added up: `sums` has 128 rows for each head of
-/// each sequence, of which the first `head` count, with a column for each query.
+/// each sequence, of which the first `head` count, with a column for each of `queries` queries.
 ///
 /// A warp reads 8 queries of each of 32 rows, and writes 32 elements of each of 8 queries.
 #[kernel(instances(T = [bf16, f16]))]
@@ -197,10 +201,11 @@ pub fn attention_gradient_join<T: SumElement>(
     block: Block<128>,
     sums: Input2D<f32>,
     head: u32,
+    queries: u32,
     mut out: TilesMut2D<T, 8, 128>,
 ) {
     block.launch_dependents();
-    let (queries, head) = (sums.width().max(1), (head as usize).max(1));
+    let (queries, head) = ((queries as usize).max(1), (head as usize).max(1));
     let (width, height) = (out.width(), out.height());
     let heads = width / head;
     let mut results = out.for_block(&block);
@@ -218,7 +223,10 @@ pub fn attention_gradient_join<T: SumElement>(
                 let token = 8 * down + row;
                 if token < height {
                     let (sequence, query) = (token / queries, token % queries);
-                    let sum = sums.get((sequence * heads + of) * 128 + element, query).unwrap_or(0.0);
+                    let (below, beside) = held_place(element, query % QUERIES_OF_SUMS, QUERIES_OF_SUMS);
+                    let of_row = (sequence * heads + of) * 128 + below;
+                    let of_column = query / QUERIES_OF_SUMS * QUERIES_OF_SUMS + beside;
+                    let sum = sums.get(of_row, of_column).unwrap_or(0.0);
                     tile.set_nth(&t, row, T::narrowed(sum));
                 }
             }
