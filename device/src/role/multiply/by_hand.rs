@@ -575,8 +575,8 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     ///
     /// The start of a product can wait for those that are under way. A turn that is passed behind
     /// both starts then comes when the tensor cores are nearly done, and they wait for the next
-    /// warpgroup's first product. Passed earlier, it has products of two warpgroups computed side by
-    /// side. Which is faster is to be measured.
+    /// warpgroup's first product. Passed earlier, it has products of two warpgroups computed side
+    /// by side. Which is faster is to be measured.
     ///
     /// PTX: as for `products_in_turn`, with the barrier and the arrival behind the first
     /// `wgmma.commit_group`.

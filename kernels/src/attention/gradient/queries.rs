@@ -17,8 +17,8 @@ use super::super::{MOST_HEADS, PLAIN, Rings, Shape, Tokens};
 use super::Scores;
 
 /// Writes the gradient of the queries. `rows` are those of
-/// [`attention_row_products`](fn@super::attention_row_products). [`backward`](crate::attention::backward) launches
-/// it.
+/// [`attention_row_products`](fn@super::attention_row_products).
+/// [`backward`](crate::attention::backward) launches it.
 ///
 /// For each tile of queries it goes over the keys that they see. With the weights `P = exp(scale *
 /// Q K^T - logarithm)` and the gradient `dP = dO V^T` of those, that of a score is `dS = P * (dP -

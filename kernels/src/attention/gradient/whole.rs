@@ -37,10 +37,10 @@ pub const QUERIES_OF_SUMS: usize = 64;
 type OfSums<const HEAD: usize, const QUERIES: usize> = TensorTile<f32, Panels2<HEAD, QUERIES, QUERIES>, NoSwizzle>;
 
 /// Writes the gradients of keys and values, as
-/// [`attention_keys_gradient`](fn@super::attention_keys_gradient) does, and adds those of the queries to
-/// `of_queries`, in whatever order the blocks come. That has `HEAD` rows for each head of each
-/// sequence, with a column for each query and more up to a multiple of `QUERIES`, and in each tile
-/// the sums in the order in which threads have them ([`held_place`]).
+/// [`attention_keys_gradient`](fn@super::attention_keys_gradient) does, and adds those of the
+/// queries to `of_queries`, in whatever order the blocks come. That has `HEAD` rows for each head
+/// of each sequence, with a column for each query and more up to a multiple of `QUERIES`, and in
+/// each tile the sums in the order in which threads have them ([`held_place`]).
 ///
 /// Of each tile of scores that kernel has `dS^T` in registers, the left factor of `dS^T Q`. In
 /// shared memory it is the right factor of `K^T dS^T` as well: the transposed of what the tile of
