@@ -357,6 +357,10 @@ impl<O: Operation<f32>, P, G: StoringGroup, const ROWS: usize, const COLUMNS: us
 /// [`add_sums_as_held`](OutputRing::add_sums_as_held) has added: row and column.
 ///
 /// It stays among the 64 rows of its warpgroup.
+///
+/// # Panics
+///
+/// If `columns` is 0.
 #[inline(always)]
 pub const fn held_place(row: usize, column: usize, columns: usize) -> (usize, usize) {
     let place = isa::product::held_place(row, column);
