@@ -305,7 +305,8 @@ impl<O: Operation<f32>, P, G: StoringGroup, const ROWS: usize, const COLUMNS: us
     /// [`held_place`] says. For sums that are only added up here, and put in order by who reads
     /// them: a thread writes four at once, and no two threads of a warp the same bank.
     ///
-    /// The tile lies in the tensor as a whole, whose columns are a multiple of `COLUMNS`.
+    /// The tile lies in the tensor as a whole, whose rows are a multiple of `ROWS` and its columns
+    /// of `COLUMNS`.
     ///
     /// PTX: `st.shared.v4` of four sums, and as [`Draft::fill`](crate::Draft::fill) of each
     /// warpgroup for itself, with `cp.reduce.async.bulk.tensor`.
@@ -316,8 +317,8 @@ impl<O: Operation<f32>, P, G: StoringGroup, const ROWS: usize, const COLUMNS: us
     ///
     /// # Panics
     ///
-    /// If there is no such tile, or a part of it lies beyond the tensor: the launch fails with both
-    /// numbers, file and line.
+    /// If a part of the tile lies beyond the tensor: the launch fails with both numbers, file and
+    /// line.
     #[inline(always)]
     #[track_caller]
     pub fn add_sums_as_held<C: Width, const SIZE: usize>(
@@ -328,9 +329,10 @@ impl<O: Operation<f32>, P, G: StoringGroup, const ROWS: usize, const COLUMNS: us
         value: impl Fn(f32) -> f32 + Uniform,
     ) {
         const { check_tile([ROWS, COLUMNS, COLUMNS], C::COLUMNS, [SIZE, G::THREADS]) };
-        let (end, columns) = ((column + 1) * COLUMNS, self.view().columns());
-        if end > columns {
-            fault::out_of_range("a tile of held sums ends at column {}: the tensor has {}", end, columns);
+        let (columns, rows) = (self.view().columns(), self.view().rows());
+        let [ends, below] = [(column + 1) * COLUMNS, (row + 1) * ROWS];
+        if ends > columns || below > rows {
+            fault::out_of_range("a tile of held sums ends at row {} and column {}, beyond the tensor", below, ends);
         }
         let place = self.place_at(row, column);
         // SAFETY: a tile that is there (`place_at`), as a whole; all blocks may add to all of them.
