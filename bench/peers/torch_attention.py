@@ -327,7 +327,7 @@ def our_decoding(bench, shape):
     parts = min(max(multiprocessors // (sequences * of_keys), 1), max(-(-keys // 512), 1))
     tiles = sequences * parts * of_keys
     scale = (ctypes.c_float * 1)(math.log2(math.e) / math.sqrt(head))
-    elements, queries = (ctypes.c_uint32 * 1)(head), (ctypes.c_uint32 * 1)(tokens)
+    elements = (ctypes.c_uint32 * 1)(head)
     results = torch.empty(sequences * parts, heads * head, device=torch_tasks.DEVICE)
     logarithms = torch.empty(sequences * parts * of_keys, shared, device=torch_tasks.DEVICE)
 
