@@ -16,6 +16,7 @@
 mod bulk;
 mod draft;
 pub(crate) mod group;
+mod held;
 mod outputs;
 mod ring;
 mod slots;
@@ -24,8 +25,9 @@ mod view;
 
 pub use draft::Draft;
 pub use group::StoringGroup;
+pub use held::held_place;
 pub use outputs::{Outputs, StoredTile};
 pub use ring::OutputRing;
+pub use sums::SumPlace;
 pub(crate) use sums::check_tile;
-pub use sums::{SumPlace, held_place};
 pub use view::{Dealt, Stored};
