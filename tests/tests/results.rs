@@ -383,7 +383,7 @@ fn products_that_blocks_add_up_are_those_of_plain_loops() {
 #[test]
 fn products_in_shared_memory_are_factors_on_either_side() {
     for schedule in [Schedule::Lazy, Schedule::Eager, Schedule::Random { seed: 21 }] {
-        assert_eq!(products::written::check(&Device::cpu(schedule)).unwrap(), 8 * 4);
+        assert_eq!(products::written::check(&Device::cpu(schedule)).unwrap(), 16 * 4);
     }
 }
 

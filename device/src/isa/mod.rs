@@ -95,6 +95,9 @@
 //! | `Turns`, `Turns::new` | `mbarrier.init`, `shfl.sync.idx` | sm_90 | warpgroups |
 //! | `Turns::wait` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
 //! | `Turns::pass` | `bar.warp.sync`, `mbarrier.arrive` | sm_90 | warpgroups |
+//! | `Rooms::new` | `mbarrier.init` | sm_90 | warpgroups |
+//! | `Rooms::wait` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
+//! | `Rooms::arrive` | `bar.warp.sync`, `mbarrier.arrive` | sm_90 | warpgroups |
 //! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
 //! | `stage_read`, `stage_multiplied` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |
@@ -333,6 +336,15 @@
 //!    `wait`.
 //! 1. From `offset` on there are 8 bytes of the block's shared memory for each warpgroup, aligned
 //!    to 8, which these calls alone access from `new` on.
+//!
+//! ## `Rooms::new`, `Rooms::wait`, `Rooms::arrive`
+//!
+//! 0. All `members`, which are whole warpgroups, make these calls, in the same order, with a
+//!    barrier of the role between `new` and the first of the others.
+//! 1. From `offset` on there are 8 bytes of the block's shared memory for each of `count` barriers,
+//!    aligned to 8, which these calls alone access from `new` on.
+//! 2. `barrier` is below `count` and `parity` 0 or 1. No warp arrives for a phase before it knows
+//!    that the phase before is complete, or waits for one that is not the last or the next.
 //!
 //! ## `Operands::new`, `Operands::of_stages`, `LeftRows::new`, `Operands::of_rows`
 //!

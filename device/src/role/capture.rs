@@ -2,6 +2,7 @@
 
 use super::map::Of;
 use super::multiply::room::SharedFactor;
+use super::multiply::rooms::SharedFactors;
 use super::multiply::turns::Turns;
 use super::result::Kept;
 use crate::bins::Bins;
@@ -33,8 +34,8 @@ impl<S, P, G> !RoleShared for ScratchTile<'_, S, P, G> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
 /// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`], of
-/// [`Bins`], of a [`SharedFactor`] and of [`Turns`], what the same role has [`Kept`], or a tuple of
-/// these. Sealed.
+/// [`Bins`], of a [`SharedFactor`], [`SharedFactors`] and of [`Turns`], what the same role has
+/// [`Kept`], or a tuple of these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
     label = "not `()`, an output view, or what the same role has kept",
@@ -69,6 +70,7 @@ handed! {
     [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
     [S: Tile, P] Shared<'_, Scratch<S>, P>;
     [C, P] Shared<'_, SharedFactor<C>, P>;
+    [C, P, const COUNT: usize] Shared<'_, SharedFactors<C, COUNT>, P>;
     [P, const GROUPS: usize] Shared<'_, Turns<GROUPS>, P>;
     [T: Element, O: AtomicOperation<T>, P, const LEN: usize, const COPIES: usize] Shared<'_, Bins<T, LEN, O, COPIES>, P>;
     [A: Handed<R>, B: Handed<R>] (A, B);

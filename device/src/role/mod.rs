@@ -125,6 +125,7 @@ pub use misuse::{
 pub use multiply::by_hand::{Across, Fresh, LeftFactor, Product, Start, TileFactor};
 pub use multiply::factor_rows::FactorRows;
 pub use multiply::room::{FactorRoom, SharedFactor, WrittenFactor};
+pub use multiply::rooms::{EmptyRoom, FullRoom, RoomFactor, SharedFactors};
 pub use multiply::turns::{InTurn, Turns};
 pub use outputs::RoleDestination;
 pub use partition::{Assigned, Partition};

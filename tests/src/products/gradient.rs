@@ -4,7 +4,7 @@ use tilepipe::product::OperandElement;
 use tilepipe::{bf16, f16};
 use tilepipe_host::Device;
 use tilepipe_kernels::attention::{
-    Attention, AttentionError, backward, backward_unordered, columns_of_sums, forward_with_logarithms, rows_of_room,
+    Attention, AttentionError, COLUMNS_OF_SUMS, backward, backward_unordered, forward_with_logarithms, rows_of_room,
     rows_of_sums,
 };
 
@@ -121,7 +121,7 @@ pub fn check_low_scores(device: &Device) -> Result<usize, AttentionError> {
         assert!(logarithms.download()?.iter().all(|logarithm| *logarithm < -100.0));
         let (mut room, mut sums) = (
             device.zeroed_2d::<f32>(queries, rows_of_room(1, 1))?,
-            device.zeroed_2d(columns_of_sums(queries), rows_of_sums(1, 1))?,
+            device.zeroed_2d(COLUMNS_OF_SUMS, rows_of_sums(1, 1, queries))?,
         );
         let (of, result) = ((&on_q, &on_k, &on_v), (&out, &logarithms));
         let (mut dq, mut dk, mut dv) = (zeros(queries)?, zeros(keys)?, zeros(keys)?);
@@ -210,7 +210,7 @@ impl Case {
             let (mut dq, mut dk, mut dv) =
                 (poisoned(queries, heads)?, poisoned(keys, of_keys)?, poisoned(keys, of_keys)?);
             let mut room = device.filled_with_byte_2d::<f32>(queries, rows_of_room(sequences, heads), 0xEE)?;
-            let mut sums = device.zeroed_2d::<f32>(columns_of_sums(queries), rows_of_sums(sequences, heads))?;
+            let mut sums = device.zeroed_2d::<f32>(COLUMNS_OF_SUMS, rows_of_sums(sequences, heads, queries))?;
             let (of, result, gradients) = ((&on_q, &on_k, &on_v), (&out, &logarithms), (&mut dq, &mut dk, &mut dv));
             backward_unordered(&stream, of, result, &on_d, gradients, (&mut room, &mut sums), &attention)?;
             Ok::<_, AttentionError>([dq.download()?, dk.download()?, dv.download()?])

@@ -4,7 +4,9 @@ use tilepipe::launch::Instance;
 use tilepipe::{bf16, f16};
 use tilepipe_host::{Bound, Buffer2D, Device, Error, launch};
 use tilepipe_runner::value::DType;
-use tilepipe_test_kernels::tensor::written::{LEFT_ACROSS, LEFT_ALONG, RIGHT_ACROSS, product_with_a_product};
+use tilepipe_test_kernels::tensor::written::{
+    LEFT_ACROSS, LEFT_ALONG, RIGHT_ACROSS, product_with_a_product, product_with_queued_products,
+};
 
 use super::{Half, numbers};
 use crate::case::dtype_of;
@@ -22,7 +24,8 @@ use crate::case::dtype_of;
 pub fn check(device: &Device) -> Result<usize, Error> {
     // Tiles of rows of A and C, rows of B, and blocks: one tile, more of B, and more of both.
     let sizes = [(1, 128, 1), (1, 300, 1), (3, 128, 2), (5, 200, 2)];
-    for instance in &product_with_a_product::INSTANCES {
+    let instances = || product_with_a_product::INSTANCES.iter().chain(&product_with_queued_products::INSTANCES);
+    for instance in instances() {
         let form = instance.generic("FORM").and_then(|form| form.parse().ok()).expect("a number");
         for (tiles, terms, grid) in sizes {
             let (a, b, c) = (whole(1, tiles * 128 * 64), whole(2, terms * 64), whole(3, tiles * 128 * 128));
@@ -43,7 +46,7 @@ pub fn check(device: &Device) -> Result<usize, Error> {
             }
         }
     }
-    Ok(product_with_a_product::INSTANCES.len() * sizes.len())
+    Ok(instances().count() * sizes.len())
 }
 
 /// Numbers of which a product's sums are exact in 16 bits: few are not 0.

@@ -9,7 +9,7 @@ use tilepipe_kernels::attention::{
     attention_packed, attention_queries_gradient, attention_queries_gradient_shaped,
 };
 use tilepipe_test_kernels::tensor::chained::product_of_a_product;
-use tilepipe_test_kernels::tensor::written::product_with_a_product;
+use tilepipe_test_kernels::tensor::written::{product_with_a_product, product_with_queued_products};
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::Instruction;
 
@@ -108,6 +108,38 @@ fn sums_in_shared_memory_are_written_between_barriers_of_the_role_and_fenced_bef
 }
 
 #[test]
+fn sums_in_rooms_are_written_behind_their_releases_and_read_behind_their_writes_without_a_barrier() {
+    for instance in &product_with_queued_products::INSTANCES {
+        let name = instance.name();
+        let code = code_for_sm_90a(instance);
+        let kind = |one: &Instruction| {
+            let kinds = [
+                ("STSM", "store"),
+                ("FENCE.VIEW.ASYNC", "fence"),
+                ("BAR.SYNC", "barrier"),
+                ("SYNCS.PHASECHK", "wait"),
+                ("SYNCS.ARRIVE", "arrival"),
+                ("WARPGROUP.DEPBAR", "complete"),
+            ];
+            let other = kinds.iter().find(|(kind, _)| one.is(kind)).map(|(_, name)| *name);
+            if is_product(one) { Some("product") } else { other }
+        };
+        let mut steps: Vec<&str> = rounds_of_products(code).instructions().filter_map(kind).collect();
+        steps.dedup();
+        // A product is computed, its stage given back, the room waited for, written and said to be
+        // full; the other room is waited for, multiplied, and given back.
+        let at = steps.iter().position(|step| *step == "store").expect("a store");
+        assert_eq!(
+            steps[at - 1..at + 5],
+            ["wait", "store", "fence", "arrival", "wait", "product"],
+            "{name}: {steps:?}"
+        );
+        assert_eq!(steps[at + 5..at + 7], ["complete", "arrival"], "{name}: {steps:?}");
+        assert!(!steps.contains(&"barrier"), "{name}: {steps:?}");
+    }
+}
+
+#[test]
 fn attention_leaves_no_local_memory() {
     let report = Module::Kernels.report().unwrap_or_else(|error| panic!("{error}"));
     let own = |instance: &Instance| {
@@ -127,10 +159,13 @@ fn attention_leaves_no_local_memory() {
         }
     }
     // The one with all gradients spills a few registers since it waits for marks
-    // (docs/decisions/94).
+    // (docs/decisions/94), around its loop over queries and not in it.
     for instance in &attention_gradient::INSTANCES {
         let own = own(instance);
         assert!(own["spill_stores"].as_u64().is_some_and(|bytes| bytes <= 64), "{own}");
-        assert!(own["spill_loads"].as_u64().is_some_and(|bytes| bytes <= 96), "{own}");
+        assert!(own["spill_loads"].as_u64().is_some_and(|bytes| bytes <= 128), "{own}");
+        let round = rounds_of_products(code_for_sm_90a(instance));
+        let local = round.instructions().find(|one| one.is("LDL") || one.is("STL"));
+        assert_eq!(local, None, "{}: local memory in a round", instance.name());
     }
 }

@@ -9,6 +9,7 @@ mod math;
 mod mbarrier;
 mod product;
 mod registers;
+mod rooms;
 mod tensor;
 mod threads;
 mod turns;
@@ -26,6 +27,7 @@ pub(crate) use product::{
     warpgroup_of,
 };
 pub(crate) use registers::{restore_registers, share_registers};
+pub(crate) use rooms::Rooms;
 pub(crate) use tensor::*;
 pub(crate) use threads::*;
 pub(crate) use turns::Turns;

@@ -11,6 +11,7 @@ use super::super::group::RoleGroup;
 use super::super::map::{Warpgroups, sealed};
 use super::InFlight;
 use super::room::WrittenFactor;
+use super::rooms::RoomFactor;
 use super::turns::InTurn;
 use crate::isa::product::{GROUP_ROWS, Onto, WARPGROUP, Width, check_warpgroups};
 use crate::isa::{self, Members};
@@ -81,13 +82,14 @@ where
 pub struct Across<F>(pub F);
 
 /// A tile in shared memory as a factor: a [`HeldTile`] of an
-/// [`OperandTile`](crate::product::OperandTile) or a [`WrittenFactor`], a reference to one, or
-/// [`Across`] of either. Sealed.
+/// [`OperandTile`](crate::product::OperandTile), a [`WrittenFactor`] or a [`RoomFactor`], a
+/// reference to one, or [`Across`] of either. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a factor of a product",
     label = "not a held tile that tensor cores take",
     note = "a factor is a `HeldTile` of a stage of one `OperandTile<bf16, Extents2<ROWS, 64>, Swizzle128>` or `Panels2<ROWS, COLUMNS, 64>`, of `bf16` or \
             `f16`: `tile.hold()` gives it",
+    note = "a `FullRoom` is a factor when all warpgroups have written it: `room.wait(&group)` gives it",
     note = "a `RowFactor` multiplies what is added to sums: `Product::onto(group.sums(0.0), factor, tile)`"
 )]
 pub trait TileFactor<'r>: sealed_factor::TileFactor {
@@ -261,6 +263,7 @@ macro_rules! tile_factors {
 tile_factors! {
     [K, T] HeldTile<'r, K>, T, [K: Channel + StageSet<Contents = T>, T: BoxOperand + crate::stage::contents::Contents];
     ['a, T: BoxOperand] WrittenFactor<'a, T>, T, [];
+    [T: BoxOperand + crate::stage::contents::Contents, const COUNT: usize] RoomFactor<'r, T, COUNT>, T, [];
 }
 
 impl<'r, F: TileFactor<'r>> TileFactor<'r> for &F {

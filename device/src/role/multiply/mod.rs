@@ -4,6 +4,7 @@ pub(super) mod by_hand;
 mod epilogue;
 pub(super) mod factor_rows;
 pub(super) mod room;
+pub(super) mod rooms;
 mod rows;
 pub(super) mod turns;
 

@@ -183,38 +183,59 @@ where
         // and a product is complete when its function returns); now it knows that of the others.
         // SAFETY: role-level code of the role (`RoleGroup`), all of whose threads make this call.
         unsafe { <R as CollectiveGroup>::sync() };
-        let write = |rank: usize| {
-            let offset = |(row, column)| Self::offset(row, column);
-            // The places are computed here: a loop has no registers to keep them from round to
-            // round.
-            let here = isa::rank_here(rank) % SIZE;
-            // SAFETY: `for_each_member` passes the calling thread's rank in the role whose sums
-            // they are (`'r`), and there are so many pairs.
-            let pair = |nth: usize| (place_of_sum(here, 2 * nth), T::round(unsafe { sums.pair(rank, nth) }));
-            for four in 0..N::COLUMNS / 16 {
-                let own = [pair(4 * four), pair(4 * four + 1), pair(4 * four + 2), pair(4 * four + 3)];
-                let row = first.wrapping_add(offset(row_of_matrix(here, 16 * four)));
-                let to = own.map(|(place, _)| first.wrapping_add(offset(place)).cast());
-                // SAFETY: all threads of the role make this call, which is whole warps. Four
-                // matrices of the warp's sums lie in places of the tile (0) that no other warp
-                // writes, in whole pieces of rows; `row_of_matrix` says where each row is.
-                unsafe { isa::store_matrices(to, row, own.map(|(_, pair)| bytemuck::cast(pair))) };
-            }
-        };
-        // SAFETY: role-level code of the role.
-        unsafe { isa::for_each_member(<R as CollectiveGroup>::MEMBERS, write) };
-        isa::fence_proxy_async();
+        // SAFETY: the room's tile (0), which nobody accesses now; role-level code of the role.
+        unsafe { write_sums::<T, X, W, N, R, SIZE>(first, sums) };
         // SAFETY: as for the first one.
         unsafe { <R as CollectiveGroup>::sync() };
         WrittenFactor { start: self.start, room: PhantomData, level: PhantomData }
     }
+}
 
-    /// Where an element lies in the tile, in bytes: panels follow each other.
-    #[inline(always)]
-    fn offset(row: usize, column: usize) -> usize {
-        let of_panel = X::BOX[1];
-        column / of_panel * TensorTile::<T, X, W>::BYTES + TensorTile::<T, X, W>::offset(row, column % of_panel)
-    }
+/// Writes all sums of a product to a tile, rounded to its elements, and orders the writes before
+/// the reads of tensor cores that follow a barrier.
+///
+/// # Safety
+///
+/// A tile of these types is to lie from `first` on, in shared memory that is aligned as it needs,
+/// with as many rows and columns as the sums; nobody else accesses it. All threads of the role
+/// whose sums they are make this call.
+#[inline(always)]
+pub(super) unsafe fn write_sums<T, X, W, N, R, const SIZE: usize>(first: *mut u8, sums: &Sums<'_, N, SIZE>)
+where
+    T: OperandElement + SumElement,
+    X: Extents,
+    W: Swizzle,
+    N: Width,
+    R: Warpgroups,
+{
+    let write = |rank: usize| {
+        let offset = |(row, column)| offset_of::<T, X, W>(row, column);
+        // The places are computed here: a loop has no registers to keep them from round to
+        // round.
+        let here = isa::rank_here(rank) % SIZE;
+        // SAFETY: `for_each_member` passes the calling thread's rank in the role whose sums they
+        // are (the caller's promise), and there are so many pairs.
+        let pair = |nth: usize| (place_of_sum(here, 2 * nth), T::round(unsafe { sums.pair(rank, nth) }));
+        for four in 0..N::COLUMNS / 16 {
+            let own = [pair(4 * four), pair(4 * four + 1), pair(4 * four + 2), pair(4 * four + 3)];
+            let row = first.wrapping_add(offset(row_of_matrix(here, 16 * four)));
+            let to = own.map(|(place, _)| first.wrapping_add(offset(place)).cast());
+            // SAFETY: all threads of the role make this call, which is whole warps. Four matrices
+            // of the warp's sums lie in places of the tile that no other warp writes, in whole
+            // pieces of rows; `row_of_matrix` says where each row is.
+            unsafe { isa::store_matrices(to, row, own.map(|(_, pair)| bytemuck::cast(pair))) };
+        }
+    };
+    // SAFETY: the calling thread is a member of the role.
+    unsafe { isa::for_each_member(<R as CollectiveGroup>::MEMBERS, write) };
+    isa::fence_proxy_async();
+}
+
+/// Where an element lies in a tile, in bytes: panels follow each other.
+#[inline(always)]
+fn offset_of<T: OperandElement, X: Extents, W: Swizzle>(row: usize, column: usize) -> usize {
+    let of_panel = X::BOX[1];
+    column / of_panel * TensorTile::<T, X, W>::BYTES + TensorTile::<T, X, W>::offset(row, column % of_panel)
 }
 
 impl<C> WrittenFactor<'_, C> {
@@ -226,12 +247,12 @@ impl<C> WrittenFactor<'_, C> {
 }
 
 /// The rows of sums of a role of so many threads.
-const fn rows_of(size: usize) -> usize {
+pub(super) const fn rows_of(size: usize) -> usize {
     size / isa::product::WARPGROUP * isa::product::GROUP_ROWS
 }
 
 /// Refuses, at compile time, sums that are not the tile.
-const fn check_tile(tile: [usize; 2], sums: [usize; 2]) {
+pub(super) const fn check_tile(tile: [usize; 2], sums: [usize; 2]) {
     assert!(
         tile[1].is_multiple_of(16),
         "a tile of operands has a multiple of 16 columns, as many as its swizzle's span has room for"

@@ -1,7 +1,9 @@
 //! Products of which a factor is another product, in shared memory.
 
 use tilepipe::product::{Columns, OperandElement, OperandTile, SumElement, Sums};
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, SharedFactor, WarpRoles};
+use tilepipe::role::{
+    Across, Budget, FullRoom, Partitioned, Product, Registers, SharedFactor, SharedFactors, WarpRoles,
+};
 use tilepipe::{
     Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, bf16, f16,
     kernel,
@@ -85,6 +87,102 @@ pub fn product_with_a_product<T: OperandElement + SumElement, const FORM: usize>
                         _ => group.product(Product::onto(result, &square, &written)).0,
                     };
                 }
+                lefts = left_end.release(left);
+                squares = square_end.release(square);
+                ring.store_sums(tile, &group, &result, |_, _, sum| sum);
+            }
+        })
+        .run_last();
+}
+
+/// The stages of each factor, rooms for two, and output stages.
+type Queue<T> = (
+    (Partitioned<Stages<Rows<T>, 1, TensorMap>>, Partitioned<Stages<Rows<T>, 2, TensorMap>>),
+    (
+        Partitioned<Stages<Square<T>, 1, TensorMap>>,
+        (SharedFactors<Square<T>, 2>, Outputs<TensorTile<f32, Out, Swizzle128>, 1>),
+    ),
+);
+
+/// As [`product_with_a_product`](fn@product_with_a_product), but each `A * B^T` is a factor when
+/// the next one was written, so that no warpgroup waits for the other at once.
+#[kernel(instances(T = [bf16, f16], FORM = [0, 1, 2, 3]))]
+pub fn product_with_queued_products<T: OperandElement + SumElement, const FORM: usize>(
+    block: Block<384>,
+    a: Tensor<T, Extents2<128, 64>, Swizzle128>,
+    b: Tensor<T, Extents2<128, 64>, Swizzle128>,
+    c: Tensor<T, Panels2<128, 128, 64>, Swizzle128>,
+    out: TensorMut<f32, Out, Swizzle128>,
+    shared: Shared<Queue<T>>,
+) {
+    let (first, second) = shared.split();
+    let ((lefts, rights), (squares, others)) = (first.split(), second.split());
+    let (rooms, outputs) = others.split();
+    let (places, tiles) = (out.tile_places(&block), b.rows().div_ceil(128));
+    block
+        .partition::<Budget<WarpRoles<128, 256>, Registers<24, 240>>>()
+        .pipeline(lefts)
+        .pipeline(rights)
+        .pipeline(squares)
+        .role((), |_, (mut lefts, mut rights, mut squares), ()| {
+            for tile in places {
+                let row = (tile.get().0 * 128) as i32;
+                let Ok(stage) = lefts.acquire() else { return };
+                lefts = stage.copy(a.at(row, 0)).commit();
+                let Ok(stage) = squares.acquire() else { return };
+                squares = stage.copy(c.at(row, 0)).commit();
+                for at in 0..tiles {
+                    let Ok(stage) = rights.acquire() else { return };
+                    rights = stage.copy(b.at((at * 128) as i32, 0)).commit();
+                }
+            }
+        })
+        .role((out, outputs, rooms), |group, (mut lefts, mut rights, mut squares), (out, outputs, rooms)| {
+            let mut ring = outputs.outputs(&group, out);
+            let [mut room, mut other] = rooms.factor_rooms(&group);
+            for tile in places {
+                let Ok(left) = lefts.wait() else { return };
+                let (left_end, left) = left.hold();
+                let Ok(square) = squares.wait() else { return };
+                let (square_end, square) = square.hold();
+                let mut result: Sums<Columns<128>, 256> = group.sums(0.0);
+                let mut before = Err(other);
+                let add = |result, full| {
+                    let factor = FullRoom::<Square<T>, 2>::wait(full, &group);
+                    let (result, factor) = match FORM {
+                        RIGHT_ACROSS => {
+                            let product = Product::onto(result, Across(&square), Across(factor));
+                            let (sums, _, Across(factor)) = group.product(product);
+                            (sums, factor)
+                        }
+                        LEFT_ALONG => {
+                            let (sums, factor, _) = group.product(Product::onto(result, factor, &square));
+                            (sums, factor)
+                        }
+                        LEFT_ACROSS => {
+                            let product = Product::onto(result, Across(&factor), Across(&square));
+                            (group.product(product).0, factor)
+                        }
+                        _ => (group.product(Product::onto(result, &square, &factor)).0, factor),
+                    };
+                    (result, factor.release(&group))
+                };
+                for _ in 0..tiles {
+                    let Ok(right) = rights.wait() else { return };
+                    let (end, right) = right.hold();
+                    let (sums, _, right) = group.product(Product::of(&group, &left, right));
+                    rights = end.release(right);
+                    let full = room.write(&group, &sums);
+                    (result, room) = match before {
+                        Ok(full) => add(result, full),
+                        Err(other) => (result, other),
+                    };
+                    before = Ok(full);
+                }
+                (result, other) = match before {
+                    Ok(full) => add(result, full),
+                    Err(other) => (result, other),
+                };
                 lefts = left_end.release(left);
                 squares = square_end.release(square);
                 ring.store_sums(tile, &group, &result, |_, _, sum| sum);

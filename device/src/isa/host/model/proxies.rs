@@ -72,11 +72,19 @@ pub(in crate::isa::host) struct Accesses {
     read: BTreeMap<usize, (usize, usize)>,
     /// With a fence of the thread since, but no barrier or arrival.
     fenced: Ranges,
+    /// With an arrival since, at the barrier of this number, for which nobody has waited.
+    arrived: BTreeMap<usize, Ranges>,
 }
 
 impl Accesses {
     pub(in crate::isa::host) const fn new() -> Self {
-        Accesses { unfenced: Ranges::new(), of_one: Ranges::new(), read: BTreeMap::new(), fenced: Ranges::new() }
+        Accesses {
+            unfenced: Ranges::new(),
+            of_one: Ranges::new(),
+            read: BTreeMap::new(),
+            fenced: Ranges::new(),
+            arrived: BTreeMap::new(),
+        }
     }
 
     pub(in crate::isa::host) fn clear(&mut self) {
@@ -84,6 +92,7 @@ impl Accesses {
             ranges.clear();
         }
         self.read.clear();
+        self.arrived.clear();
     }
 
     /// Takes over those of a role at its end.
@@ -94,6 +103,9 @@ impl Accesses {
             self.unfenced.add(first, bytes);
         }
         self.fenced.append(&mut role.fenced);
+        for mut arrived in std::mem::take(&mut role.arrived).into_values() {
+            self.fenced.append(&mut arrived);
+        }
     }
 
     /// The calling threads access these bytes.
@@ -124,6 +136,17 @@ impl Accesses {
     /// A barrier of the threads.
     pub(in crate::isa::host) fn barrier(&mut self) {
         self.fenced.clear();
+        self.arrived.clear();
+    }
+
+    /// An arrival of all threads at a barrier of their own.
+    pub(in crate::isa::host) fn arrive_at(&mut self, barrier: usize) {
+        self.arrived.entry(barrier).or_insert_with(Ranges::new).append(&mut self.fenced);
+    }
+
+    /// All threads wait for the arrivals at a barrier of their own.
+    pub(in crate::isa::host) fn wait_for(&mut self, barrier: usize) {
+        self.arrived.remove(&barrier);
     }
 
     /// An arrival of all threads of a role. If a stage that it read without a fence is handed over
@@ -148,11 +171,16 @@ impl Accesses {
     /// Refuses a bulk store from such memory. (A stage that a role reads may be stored meanwhile:
     /// both read it.)
     pub(in crate::isa::host) fn check_source(&self, first: usize, bytes: usize) {
+        let arrived =
+            self.arrived.values().map(|ranges| (ranges, "and fenced, without a wait for their arrivals since"));
         for (ranges, missing) in [
             (&self.unfenced, "without `fence.proxy.async` in each of them"),
             (&self.of_one, "without `fence.proxy.async`"),
             (&self.fenced, "and fenced, without a barrier since"),
-        ] {
+        ]
+        .into_iter()
+        .chain(arrived)
+        {
             assert!(
                 !ranges.overlap(first, bytes),
                 "race between the proxies: a bulk copy (async proxy) to memory that threads have accessed (generic proxy) \
@@ -184,6 +212,33 @@ mod tests {
 
     fn refuses(accesses: &Accesses) -> bool {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| accesses.check(16, 16))).is_err()
+    }
+
+    #[test]
+    fn a_fence_an_arrival_and_a_wait_for_that_are_as_a_barrier() {
+        let mut accesses = Accesses::new();
+        accesses.touch(0, 32);
+        accesses.arrive_at(1);
+        accesses.wait_for(1);
+        assert!(refuses(&accesses), "there was no fence");
+        accesses.fence();
+        accesses.arrive_at(1);
+        accesses.touch(64, 8);
+        accesses.fence();
+        accesses.arrive_at(2);
+        accesses.wait_for(2);
+        assert!(refuses(&accesses), "that was another barrier");
+        accesses.wait_for(1);
+        assert!(!refuses(&accesses));
+        // What was not waited for stays so at the end of a role.
+        accesses.touch(0, 32);
+        accesses.fence();
+        accesses.arrive_at(1);
+        let mut block = Accesses::new();
+        block.absorb(&mut accesses);
+        assert!(refuses(&block) && !refuses(&accesses));
+        block.barrier();
+        assert!(!refuses(&block));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 pub(super) mod by_hand;
 
+mod rooms;
+
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,6 +12,8 @@ use super::model::{Left, Located, Product};
 use super::{model, roles, store_shared};
 use crate::isa::product::{Columns, Factor, GROUP_ROWS, Operand, WARPGROUP, Width, place_of_sum};
 use crate::isa::{Members, PendingGroups};
+
+pub(crate) use rooms::Rooms;
 
 /// Instructions of products with so many columns. Nothing here.
 pub trait Instructions {}
