@@ -160,7 +160,7 @@ def tensors_of_gradient(shape):
     tensors["logarithms"] = torch.empty(heads, tokens, device=torch_tasks.DEVICE)
     tensors["numbers"] = torch.empty(2 * heads, tokens, device=torch_tasks.DEVICE)
     if head in WHOLE_GRADIENT:
-        tensors["sums"] = torch.empty(128 * heads, -(-tokens // 64) * 64, device=torch_tasks.DEVICE)
+        tensors["sums"] = torch.empty(128 * heads * -(-tokens // 64), 64, device=torch_tasks.DEVICE)
     tensors["out"] = empty(tokens * (heads + 2 * of_keys) * head, torch.bfloat16)
     return tensors
 
@@ -198,7 +198,7 @@ def our_gradient(bench, shape, causal, unordered=False):
             bench.tilepipe.launch(WHOLE_GRADIENT[head], min(of_keys * tiles, multiprocessors), [
                 *given, of_keys_, of_values, view(sums, True),
             ])  # fmt: skip
-            bench.tilepipe.launch(GRADIENT_JOIN, min(-(-tokens // 8) * heads * head // 128, 16 * multiprocessors), [
+            bench.tilepipe.launch(GRADIENT_JOIN, min(-(-tokens // 16) * heads * head // 128, 16 * multiprocessors), [
                 view(sums, False), constant(elements), constant(queries), view(parts[0], True),
             ])  # fmt: skip
             return

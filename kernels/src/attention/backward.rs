@@ -45,7 +45,7 @@ pub fn rows_of_room(sequences: usize, heads: usize) -> usize {
 /// sums is fixed, so the same bits come out in each run.
 ///
 /// There is no gradient of heads of more than 128 elements. Where the order of sums does not
-/// matter, [`backward_unordered`] has fewer products.
+/// matter, [`backward_unordered`] has fewer products, and takes less time with many tokens.
 ///
 /// # Errors
 ///
@@ -101,16 +101,13 @@ pub fn backward<T: OperandElement>(
     given.compute::<T>(stream, attention)
 }
 
-/// Rows of `sums` that [`backward_unordered`] needs for so many sequences with so many heads of
-/// queries: 128 for each head, of [`columns_of_sums`] numbers.
-pub fn rows_of_sums(sequences: usize, heads: usize) -> usize {
-    128 * sequences * heads
-}
+/// Columns of `sums` of [`backward_unordered`].
+pub const COLUMNS_OF_SUMS: usize = QUERIES_OF_SUMS;
 
-/// Columns of `sums` that [`backward_unordered`] needs for sequences of so many queries: their
-/// number as a multiple of 64.
-pub fn columns_of_sums(queries: usize) -> usize {
-    queries.next_multiple_of(QUERIES_OF_SUMS)
+/// Rows of `sums` that [`backward_unordered`] needs for so many sequences with so many heads of so
+/// many queries, each of [`COLUMNS_OF_SUMS`] numbers: 128 for each 64 queries of a head.
+pub fn rows_of_sums(sequences: usize, heads: usize, queries: usize) -> usize {
+    128 * sequences * heads * queries.div_ceil(QUERIES_OF_SUMS)
 }
 
 /// As [`backward`], with the gradient of the queries added up in whatever order the blocks come: it
@@ -118,7 +115,7 @@ pub fn columns_of_sums(queries: usize) -> usize {
 /// of `backward`.
 ///
 /// One kernel computes all three, by five products for each pair of tiles in place of seven. It
-/// adds to `sums`, which has [`rows_of_sums`] rows of [`columns_of_sums`] numbers: **it holds zeros
+/// adds to `sums`, which has [`rows_of_sums`] rows of [`COLUMNS_OF_SUMS`] numbers: **it holds zeros
 /// before, and other numbers afterwards.**
 ///
 /// For heads of 72 to 128 elements, without a cap or slopes.
@@ -132,7 +129,7 @@ pub fn columns_of_sums(queries: usize) -> usize {
 /// ```
 /// use tilepipe::bf16;
 /// use tilepipe_kernels::attention::{
-///     Attention, backward_unordered, columns_of_sums, forward_with_logarithms, rows_of_room,
+///     Attention, COLUMNS_OF_SUMS, backward_unordered, forward_with_logarithms, rows_of_room,
 ///     rows_of_sums,
 /// };
 ///
@@ -153,7 +150,7 @@ pub fn columns_of_sums(queries: usize) -> usize {
 /// let gradient = tokens(1.0, 2)?;
 /// let (mut of_queries, mut of_keys, mut of_values) = (zeros(2)?, zeros(4)?, zeros(4)?);
 /// let mut room = device.zeroed_2d::<f32>(2, rows_of_room(1, 1))?;
-/// let mut sums = device.zeroed_2d::<f32>(columns_of_sums(2), rows_of_sums(1, 1))?;
+/// let mut sums = device.zeroed_2d::<f32>(COLUMNS_OF_SUMS, rows_of_sums(1, 1, 2))?;
 /// let gradients = (&mut of_queries, &mut of_keys, &mut of_values);
 /// let (of, result) = ((&queries, &keys, &values), (&out, &logarithms));
 /// backward_unordered(
@@ -215,7 +212,7 @@ impl Given<'_> {
         if let Some(sums) = &sums {
             refuse("unordered gradient", [(size.padded() != 128, "heads of no more than 64 elements")])?;
             attention.check_unshaped("unordered gradient")?;
-            let wanted = [rows_of_sums(size.sequences, size.heads), columns_of_sums(size.queries)];
+            let wanted = [rows_of_sums(size.sequences, size.heads, size.queries), COLUMNS_OF_SUMS];
             expect("the room for sums", extents(sums), wanted)?;
         }
 
@@ -261,7 +258,7 @@ impl Given<'_> {
             let read = sums.to_input();
             let arguments: Vec<Bound<'_>> = given.into_iter().chain(of_both).chain([sums]).collect();
             launch(stream, blocks(stream, tiles_of_keys), whole, arguments)?;
-            let tiles = (size.sequences * size.queries).div_ceil(8) * (size.heads * size.head).div_ceil(128);
+            let tiles = (size.sequences * size.queries).div_ceil(16) * (size.heads * size.head).div_ceil(128);
             let [head, queries] = [size.head, size.queries].map(|number| Bound::scalar(number as u32));
             launch(stream, small_blocks(stream, tiles), join, [read, head, queries, of_queries])?;
             return Ok(());

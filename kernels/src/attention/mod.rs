@@ -35,7 +35,7 @@ mod shaped;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use backward::{
-    Logarithms, Rows, SumsOfQueries, backward, backward_unordered, columns_of_sums, rows_of_room, rows_of_sums,
+    COLUMNS_OF_SUMS, Logarithms, Rows, SumsOfQueries, backward, backward_unordered, rows_of_room, rows_of_sums,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use decode::{Cache, Numbers, PartsMut, decode, parts};

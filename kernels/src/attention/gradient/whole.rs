@@ -4,9 +4,9 @@
 
 use tilepipe::product::{Columns, OperandElement, OperandTile, SumElement, Sums, Width, exp2_approximate};
 use tilepipe::reduce::{Add, Unordered};
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, SharedFactor, WarpRoles};
+use tilepipe::role::{Across, Budget, FullRoom, Partitioned, Product, Registers, SharedFactors, WarpRoles};
 use tilepipe::{
-    Block, Extents2, Grouped, Input2D, NoSwizzle, Outputs, Panels2, Panels4, Shared, Stages, Stepped, Swizzle128,
+    Block, Extents2, Grouped, Input2D, NoSwizzle, Outputs, Panels2, Panels4, Runs, Shared, Stages, Stepped, Swizzle128,
     Tensor, TensorMap, TensorMut, TensorTile, TileReduction, TilesMut2D, bf16, f16, held_place, kernel, math,
 };
 
@@ -15,18 +15,19 @@ use super::Scores;
 use super::keys::{OfQueries, SeenBy};
 
 /// Two tiles that stay, of keys and values; stages of queries and of their gradient in turns, and
-/// of the numbers of their rows; room for the gradients of scores; and output stages of what is
-/// added to the queries' gradient, and of the gradients of keys and values.
+/// of the numbers of their rows; output stages of what is added to the queries' gradient; output
+/// stages of the gradients of values and of keys, one after the other; and rooms for the gradients
+/// of scores.
 pub type WholeRings<T, const HEAD: usize, const ROWS: usize, const QUERIES: usize, const STAGES: usize> = (
     (
         Partitioned<Stages<Tile<T, ROWS, HEAD>, 2, TensorMap>>,
         Partitioned<Stages<Tile<T, QUERIES, HEAD>, STAGES, TensorMap>>,
         Partitioned<Stages<(OfQueries<QUERIES>, OfQueries<QUERIES>), 2, TensorMap>>,
     ),
-    (SharedFactor<OperandTile<T, Panels2<ROWS, QUERIES, 64>, Swizzle128>>, Outputs<OfSums<HEAD, QUERIES>, 1>),
+    Outputs<OfSums<HEAD, QUERIES>, 1>,
     (
         Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
-        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
+        SharedFactors<OperandTile<T, Panels2<ROWS, QUERIES, 64>, Swizzle128>, 2>,
     ),
 );
 
@@ -38,9 +39,9 @@ type OfSums<const HEAD: usize, const QUERIES: usize> = TensorTile<f32, Panels2<H
 
 /// Writes the gradients of keys and values, as
 /// [`attention_keys_gradient`](fn@super::attention_keys_gradient) does, and adds those of the
-/// queries to `of_queries`, in whatever order the blocks come. That has `HEAD` rows for each head
-/// of each sequence, with a column for each query and more up to a multiple of `QUERIES`, and in
-/// each tile the sums in the order in which threads have them ([`held_place`]).
+/// queries to `of_queries`, in whatever order the blocks come. That has `HEAD` rows of `QUERIES`
+/// columns for each tile of queries of each head of each sequence, and in each of these the sums in
+/// the order in which threads have them ([`held_place`]).
 ///
 /// Of each tile of scores that kernel has `dS^T` in registers, the left factor of `dS^T Q`. In
 /// shared memory it is the right factor of `K^T dS^T` as well: the transposed of what the tile of
@@ -72,9 +73,9 @@ pub fn attention_gradient<
     Columns<HEAD>: Width,
     Columns<QUERIES>: Width,
 {
-    let (stages, added, outputs) = shared.split();
+    let (stages, query_outputs, others) = shared.split();
     let (both_stages, query_stages, row_stages) = stages.split();
-    let ((room, query_outputs), (key_outputs, value_outputs)) = (added.split(), outputs.split());
+    let (outputs, rooms) = others.split();
     let sums_of_queries = of_queries;
     let places = of_keys.tile_places(&block);
     let Scores { scale, scale_of_powers, band } = scores;
@@ -111,11 +112,12 @@ pub fn attention_gradient<
             }
         })
         .role(
-            ((of_keys, key_outputs), (of_values, value_outputs), (sums_of_queries, query_outputs, room)),
-            |group, (mut of_both, mut of_queries, mut of_rows), (of_keys, of_values, added)| {
-                let mut key_ring = of_keys.1.outputs(&group, of_keys.0);
-                let mut value_ring = of_values.1.outputs(&group, of_values.0);
-                let (mut query_ring, mut room) = (added.1.outputs(&group, added.0), added.2.factor_room(&group));
+            ((of_keys, of_values, outputs), (sums_of_queries, query_outputs), rooms),
+            |group, (mut of_both, mut of_queries, mut of_rows), (of_both_outputs, of_queries_outputs, rooms)| {
+                let (mut of_keys, mut of_values, mut outputs) = of_both_outputs;
+                let mut query_ring = of_queries_outputs.1.outputs(&group, of_queries_outputs.0);
+                let [mut room, mut other] = rooms.factor_rooms(&group);
+                let tiles_of_head = queries.rows().div_ceil(QUERIES) as u32;
                 for index in 0..places.len() as u32 {
                     let (row, matrix) = places.get(index as usize);
                     // Of the first one that uses these keys: heads are counted through the
@@ -134,6 +136,9 @@ pub fn attention_gradient<
                     let Ok((end, value)) = end.wait() else { return };
                     let mut key_sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
                     let mut value_sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
+                    // The tile of queries before, among those of all heads, and the room with its
+                    // gradient of scores; or the other room, which nothing was written to.
+                    let mut before: Result<(usize, FullRoom<'_, _, 2>), _> = Err(other);
                     for of_head in first_head..first_head + shared_by {
                         for tile in tiles.clone() {
                             let Ok(query) = of_queries.wait() else { return };
@@ -161,74 +166,98 @@ pub fn attention_gradient<
                                 });
                             let factor = weights.to_factor::<T, _>(&group);
                             let of_value = Product::onto(value_sums, factor, Across(&gradient));
-                            let (written, (value_gradient, ..)) = group.product_beside(of_value, || {
+                            let ((full, slopes), (value_gradient, ..)) = group.product_beside(of_value, || {
                                 let slopes = slopes
                                     .map_places(&group, |_, query, slope| slope - numbers.tiles().1[(0, query)])
                                     .zip(&group, &weights, |slope, weight| slope * weight);
-                                room.write(&group, &slopes)
+                                (room.write(&group, &slopes), slopes.into_factor::<T, _>(&group))
                             });
                             value_sums = value_gradient;
                             of_rows = numbers_end.release(numbers);
-                            let of_query = Product::of(&group, Across(&key), Across(&written));
-                            let of_key = Product::onto(key_sums, &written, Across(&query));
-                            // What is added to the queries' is stored while those of the keys are
-                            // computed.
-                            let ((), (key_gradient, ..)) = group.products(of_query, of_key, |(sums, ..)| {
-                                let place = (of_head as usize, tile as usize);
-                                query_ring.add_sums_as_held(place, &group, &sums, |sum| sum * scale);
-                            });
-                            key_sums = key_gradient;
+                            let of_key = Product::onto(key_sums, slopes, Across(&query));
+                            (room, (key_sums, ..)) = match before {
+                                // Of the queries' gradient it is the tile before: the other
+                                // warpgroup has written its part of that meanwhile. What is added
+                                // is stored while the keys' is computed.
+                                Ok((tile, full)) => {
+                                    let of_query = Product::of(&group, Across(&key), Across(full.wait(&group)));
+                                    group.products(of_query, of_key, |(sums, _, Across(slopes))| {
+                                        let room = slopes.release(&group);
+                                        query_ring.add_sums_as_held((tile, 0), &group, &sums, |sum| sum * scale);
+                                        room
+                                    })
+                                }
+                                Err(other) => (other, group.product(of_key)),
+                            };
+                            before = Ok(((of_head * tiles_of_head + tile) as usize, full));
                             of_queries = query_end.release(query).release(gradient);
                         }
                     }
+                    other = match before {
+                        Ok((tile, full)) => {
+                            let of_query = Product::of(&group, Across(&key), Across(full.wait(&group)));
+                            let (sums, _, Across(slopes)) = group.product(of_query);
+                            query_ring.add_sums_as_held((tile, 0), &group, &sums, |sum| sum * scale);
+                            slopes.release(&group)
+                        }
+                        Err(other) => other,
+                    };
                     of_both = end.release(key).release(value);
-                    value_ring.store_pairs_of_sums(index as usize, &group, &value_sums, |_, pair| pair);
-                    key_ring
-                        .store_pairs_of_sums(index as usize, &group, &key_sums, |_, pair| pair.map(|sum| sum * scale));
+                    let mut ring = outputs.outputs(&group, of_values);
+                    ring.store_pairs_of_sums(index as usize, &group, &value_sums, |_, pair| pair);
+                    (of_values, outputs) = ring.finish(&group);
+                    let mut ring = outputs.outputs(&group, of_keys);
+                    ring.store_pairs_of_sums(index as usize, &group, &key_sums, |_, pair| pair.map(|sum| sum * scale));
+                    (of_keys, outputs) = ring.finish(&group);
                 }
             },
         )
         .run_last();
 }
 
+/// Elements of a head that a thread of [`attention_gradient_join`](fn@attention_gradient_join)
+/// writes at once.
+const PIECE: usize = 8;
+
 /// Writes the gradient of the queries from its sums, which
-/// [`attention_gradient`](fn@attention_gradient) has added up: `sums` has 128 rows for each head of
-/// each sequence, of which the first `head` count, with a column for each of `queries` queries.
-///
-/// A warp reads 8 queries of each of 32 rows, and writes 32 elements of each of 8 queries.
+/// [`attention_gradient`](fn@attention_gradient) has added up: `sums` has 128 rows of 64 elements
+/// for each 64 of a sequence's `queries` queries, of each head of each sequence. Of the 128 the
+/// first `head` count, a multiple of 8.
 #[kernel(instances(T = [bf16, f16]))]
 pub fn attention_gradient_join<T: SumElement>(
     block: Block<128>,
     sums: Input2D<f32>,
     head: u32,
     queries: u32,
-    mut out: TilesMut2D<T, 8, 128>,
+    mut out: TilesMut2D<T, 16, 128, Runs<PIECE>>,
 ) {
     block.launch_dependents();
-    let (queries, head) = ((queries as usize).max(1), (head as usize).max(1));
-    let (width, height) = (out.width(), out.height());
-    let heads = width / head;
+    let (queries, head) = (queries.max(1), head.max(1));
+    let (width, height) = (out.width() as u32, out.height() as u32);
+    let (heads, tiles) = (width / head, queries.div_ceil(QUERIES_OF_SUMS as u32));
     let mut results = out.for_block(&block);
     let places = results.places();
     for index in 0..results.len() {
         let (down, across) = places.get(index);
         let tile = results.get_mut(index);
         block.threads(|t| {
-            let column = 128 * across + t.rank();
-            if column >= width {
-                return;
-            }
-            let (of, element) = (column / head, column % head);
-            for row in 0..8 {
-                let token = 8 * down + row;
-                if token < height {
-                    let (sequence, query) = (token / queries, token % queries);
-                    let (below, beside) = held_place(element, query % QUERIES_OF_SUMS, QUERIES_OF_SUMS);
-                    let of_row = (sequence * heads + of) * 128 + below;
-                    let of_column = query / QUERIES_OF_SUMS * QUERIES_OF_SUMS + beside;
-                    let sum = sums.get(of_row, of_column).unwrap_or(0.0);
-                    tile.set_nth(&t, row, T::narrowed(sum));
+            for nth in 0..16 * 128 / PIECE / 128 {
+                let piece = nth * 128 + t.rank();
+                let token = (16 * down + piece / (128 / PIECE)) as u32;
+                let column = (128 * across + piece % (128 / PIECE) * PIECE) as u32;
+                if token >= height || column >= width {
+                    continue;
                 }
+                let (sequence, query) = (token / queries, (token % queries) as usize);
+                let (of, element) = (column / head, (column % head) as usize);
+                let tile_of_sums = (sequence * heads + of) * tiles + (query / QUERIES_OF_SUMS) as u32;
+                let first = 128 * tile_of_sums as usize;
+                let values = core::array::from_fn(|at| {
+                    let element = element / PIECE * PIECE + at;
+                    let (row, column) = held_place(element, query % QUERIES_OF_SUMS, QUERIES_OF_SUMS);
+                    T::narrowed(sums.get(first + row, column).unwrap_or(0.0))
+                });
+                tile.set_run::<PIECE>(&t, nth, values);
             }
         });
     }
