@@ -122,6 +122,7 @@ pub use misuse::{
     ConsumersEnd, HoldsNoStage, HoldsStage, NotOneTile, PositionBeforeWait, PositionInSeveral, ProducersEnd, ReadHere,
     StillEmpty, UnifiedMemory,
 };
+pub use multiply::StageFactors;
 pub use multiply::by_hand::{Across, Fresh, LeftFactor, Product, Start, TileFactor};
 pub use multiply::factor_rows::FactorRows;
 pub use multiply::room::{FactorRoom, SharedFactor, WrittenFactor};

@@ -196,9 +196,10 @@ pub fn product<
         .role((), |_, (), ()| {})
         .role((out, outputs), |group, mut consumer, (out, outputs)| {
             let mut ring = outputs.outputs(&group, out);
+            let factors = group.stage_factors(&consumer);
             for tile in places {
                 let sums;
-                (consumer, sums) = group.multiply(consumer, steps(&a));
+                (consumer, sums) = group.multiply_by(&factors, consumer, steps(&a));
                 let Ok(sums) = sums else { return };
                 ring.store_pairs_of_sums(tile, &group, &sums, finish);
             }
