@@ -17,7 +17,7 @@ use super::map::{Warpgroups, sealed};
 use crate::barrier::{Closed, ConsumerBarriers, EndBarriers};
 use crate::fault;
 use crate::isa::product::{GROUP_ROWS, WARPGROUP, check_warpgroups};
-use crate::isa::{self, PendingGroups};
+use crate::isa::{self, Members, PendingGroups};
 use crate::marker::{Brand, Uniform};
 use crate::product::{Operand, Sums};
 use crate::stage::contents::sealed::Contents as _;
@@ -125,7 +125,19 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         B: Operand<Element = A::Element>,
         (A, B): crate::stage::contents::Contents,
     {
-        const { check_warpgroups(<R as sealed::Role>::MEMBERS) };
+        const { check_multiplied::<K, A, B>(<R as sealed::Role>::MEMBERS, SIZE) };
+        self.found(consumer)
+    }
+
+    /// [`stage_factors`](Self::stage_factors), of what was checked.
+    #[inline(always)]
+    fn found<K, A, B>(&self, consumer: &Consumer<'r, K>) -> StageFactors<'r, K>
+    where
+        K: Channel<To = R> + StageSet<Contents = (A, B)>,
+        A: Operand,
+        B: Operand<Element = A::Element>,
+        (A, B): crate::stage::contents::Contents,
+    {
         let memory = consumer.memory();
         let [a, b] = const { K::Contents::OFFSETS };
         let (a, b) = (operand::<A>(memory.start(a)), operand::<B>(memory.start(b)));
@@ -172,8 +184,9 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         B: Operand<Element = A::Element>,
         (A, B): crate::stage::contents::Contents,
     {
-        let factors = self.stage_factors(&consumer);
-        self.multiply_by(&factors, consumer, steps)
+        const { check_multiplied::<K, A, B>(<R as sealed::Role>::MEMBERS, SIZE) };
+        let factors = self.found(&consumer);
+        self.multiplied(&factors, consumer, steps)
     }
 
     /// As [`multiply`](Self::multiply), of operands whose places were found before: those of a
@@ -195,6 +208,25 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     pub fn multiply_by<K, A, B>(
         &self,
         factors: &StageFactors<'r, K>,
+        consumer: Consumer<'r, K>,
+        steps: usize,
+    ) -> (Consumer<'r, K>, Result<Sums<'r, B::Width, SIZE>, Closed>)
+    where
+        K: Channel<To = R> + StageSet<Contents = (A, B)>,
+        A: Operand,
+        B: Operand<Element = A::Element>,
+        (A, B): crate::stage::contents::Contents,
+    {
+        const { check_multiplied::<K, A, B>(<R as sealed::Role>::MEMBERS, SIZE) };
+        self.multiplied(factors, consumer, steps)
+    }
+
+    /// [`multiply_by`](Self::multiply_by), of what was checked.
+    #[inline(always)]
+    #[track_caller]
+    fn multiplied<K, A, B>(
+        &self,
+        factors: &StageFactors<'r, K>,
         mut consumer: Consumer<'r, K>,
         steps: usize,
     ) -> (Consumer<'r, K>, Result<Sums<'r, B::Width, SIZE>, Closed>)
@@ -204,19 +236,6 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         B: Operand<Element = A::Element>,
         (A, B): crate::stage::contents::Contents,
     {
-        const {
-            check_warpgroups(<R as sealed::Role>::MEMBERS);
-            assert!(
-                A::ROWS == SIZE / WARPGROUP * GROUP_ROWS,
-                "each warpgroup multiplies 64 rows of A's tile: a role of 256 threads takes tiles of 128 rows"
-            );
-            assert!(A::DEEP == B::DEEP, "the tiles of both operands have the same number of elements along K");
-            assert!(
-                !<K::Contents as crate::stage::contents::sealed::Contents>::READ_BY_THREADS,
-                "both tiles of the stage are `OperandTile`s"
-            );
-            assert!(K::COUNT >= 2, "a stage is multiplied while the one before it is still read: two stages at least");
-        }
         // A loop counts in one register.
         let Some(steps) = u32::try_from(steps).ok().filter(|steps| *steps > 0) else {
             fault::out_of_range("a product of {} steps: there is {} at least, and fewer than 2^32", steps, 1);
@@ -269,6 +288,27 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         // SAFETY: all products are complete, of which there was one at least.
         (consumer, if done == steps { Ok(unsafe { Sums::new(sums) }) } else { Err(Closed) })
     }
+}
+
+/// Refuses, at compile time, a role of so many threads that can't multiply the stages of `K`.
+const fn check_multiplied<K, A, B>(members: Members, threads: usize)
+where
+    K: Channel + StageSet<Contents = (A, B)>,
+    A: Operand,
+    B: Operand,
+    (A, B): crate::stage::contents::Contents,
+{
+    check_warpgroups(members);
+    assert!(
+        A::ROWS == threads / WARPGROUP * GROUP_ROWS,
+        "each warpgroup multiplies 64 rows of A's tile: a role of 256 threads takes tiles of 128 rows"
+    );
+    assert!(A::DEEP == B::DEEP, "the tiles of both operands have the same number of elements along K");
+    assert!(
+        !<K::Contents as crate::stage::contents::sealed::Contents>::READ_BY_THREADS,
+        "both tiles of the stage are `OperandTile`s"
+    );
+    assert!(K::COUNT >= 2, "a stage is multiplied while the one before it is still read: two stages at least");
 }
 
 /// The operand that begins there.

@@ -141,7 +141,7 @@ impl Accesses {
 
     /// An arrival of all threads at a barrier of their own.
     pub(in crate::isa::host) fn arrive_at(&mut self, barrier: usize) {
-        self.arrived.entry(barrier).or_insert_with(Ranges::new).append(&mut self.fenced);
+        self.arrived.entry(barrier).or_default().append(&mut self.fenced);
     }
 
     /// All threads wait for the arrivals at a barrier of their own.
