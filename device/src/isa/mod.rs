@@ -95,7 +95,7 @@
 //! | `Turns`, `Turns::new` | `mbarrier.init`, `shfl.sync.idx` | sm_90 | warpgroups |
 //! | `Turns::wait` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
 //! | `Turns::pass` | `bar.warp.sync`, `mbarrier.arrive` | sm_90 | warpgroups |
-//! | `Rooms::new` | `mbarrier.init` | sm_90 | warpgroups |
+//! | `Rooms`, `Rooms::new` | `mbarrier.init` | sm_90 | warpgroups |
 //! | `Rooms::wait` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
 //! | `Rooms::arrive` | `bar.warp.sync`, `mbarrier.arrive` | sm_90 | warpgroups |
 //! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |

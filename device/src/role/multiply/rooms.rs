@@ -96,7 +96,8 @@ const BARRIER: usize = 8;
 ///                 let full = room.write(&group, &sums);
 ///                 room = match before {
 ///                     Ok(full) => {
-///                         let product = Product::of(&group, Across(&a), Across(full.wait(&group)));
+///                         let factor = full.wait(&group);
+///                         let product = Product::of(&group, Across(&a), Across(factor));
 ///                         let (sums, _, Across(factor)) = group.product(product);
 ///                         ring.store_sums(tile - 1, &group, &sums, |_, _, sum| sum);
 ///                         factor.release(&group)
@@ -163,9 +164,9 @@ pub struct RoomFactor<'r, C, const COUNT: usize>(Room<'r, C, COUNT>);
 ///
 /// # Invariants
 ///
-/// 0. From `offset` bytes into shared memory on are `COUNT` tiles `C`, aligned as they need, and the
-///    memory of `barriers`. The tile of this room, number `lap % COUNT`, is accessed by this value
-///    alone, and by products that read a [`RoomFactor`] made of it.
+/// 0. From `offset` bytes into shared memory on are `COUNT` tiles `C`, aligned as they need, and
+///    the memory of `barriers`. The tile of this room, number `lap % COUNT`, is accessed by this
+///    value alone, and by products that read a [`RoomFactor`] made of it.
 /// 1. The room is in role-level code with the brand `'r`, in the same state in all of its threads.
 /// 2. `lap / COUNT` factors were written to the room, waited for and released, in numbers that
 ///    wrap. For each of them the warps of the role arrive once at barrier `lap % COUNT` when they

@@ -2,9 +2,9 @@
 
 pub(super) mod by_hand;
 
-mod rooms;
-
+use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::block::{self, step};
@@ -12,8 +12,6 @@ use super::model::{Left, Located, Product};
 use super::{model, roles, store_shared};
 use crate::isa::product::{Columns, Factor, GROUP_ROWS, Operand, WARPGROUP, Width, place_of_sum};
 use crate::isa::{Members, PendingGroups};
-
-pub(crate) use rooms::Rooms;
 
 /// Instructions of products with so many columns. Nothing here.
 pub trait Instructions {}
@@ -146,6 +144,46 @@ impl Turns {
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn pass(&mut self, _: Members) {}
+}
+
+/// Barriers at which all warps of a role arrive. One thread runs them all, so that a phase is
+/// complete at once, and who waits for one that is not would wait for ever.
+#[derive(Clone)]
+pub(crate) struct Rooms {
+    /// Where they lie in shared memory.
+    offset: usize,
+    /// How many phases of each are complete.
+    phases: Rc<RefCell<Vec<u32>>>,
+}
+
+impl Rooms {
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn new(offset: usize, count: u32, _: Members) -> Self {
+        Rooms { offset, phases: Rc::new(RefCell::new(vec![0; count as usize])) }
+    }
+
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    ///
+    /// # Panics
+    ///
+    /// If the phase is not complete.
+    pub(crate) unsafe fn wait(&self, barrier: u32, parity: u32) {
+        let phase = self.phases.borrow()[barrier as usize];
+        assert!(phase % 2 != parity, "a role waits for itself: phase {phase} of its barrier {barrier} is not complete");
+        block::step(|block| block.model.accesses.wait_for(self.offset + 8 * barrier as usize));
+    }
+
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn arrive(&self, barrier: u32, _: Members) {
+        self.phases.borrow_mut()[barrier as usize] += 1;
+        block::step(|block| block.model.accesses.arrive_at(self.offset + 8 * barrier as usize));
+    }
 }
 
 /// The number of the calling thread's warpgroup in the role; here nobody asks for it.
