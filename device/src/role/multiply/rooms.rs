@@ -135,7 +135,7 @@ const BARRIER: usize = 8;
 ///
 /// # Invariants
 ///
-/// 0. The invariants of [`Room`], and the calling warp has arrived for the factor before, if there
+/// 0. The invariants of `Room`, and the calling warp has arrived for the factor before, if there
 ///    was one, at the barrier for releases.
 #[must_use = "a room holds nothing by itself: `write` puts sums into it"]
 pub struct EmptyRoom<'r, C, const COUNT: usize>(Room<'r, C, COUNT>);
@@ -144,7 +144,7 @@ pub struct EmptyRoom<'r, C, const COUNT: usize>(Room<'r, C, COUNT>);
 ///
 /// # Invariants
 ///
-/// 0. The invariants of [`Room`], and the calling warp has arrived for this factor at the barrier
+/// 0. The invariants of `Room`, and the calling warp has arrived for this factor at the barrier
 ///    for writes.
 #[must_use = "it is a factor when all warpgroups have written it: `wait` for that"]
 pub struct FullRoom<'r, C, const COUNT: usize>(Room<'r, C, COUNT>);
@@ -154,7 +154,7 @@ pub struct FullRoom<'r, C, const COUNT: usize>(Room<'r, C, COUNT>);
 ///
 /// # Invariants
 ///
-/// 0. The invariants of [`Room`], and its tile is initialised: all threads of the role have written
+/// 0. The invariants of `Room`, and its tile is initialised: all threads of the role have written
 ///    it, with a fence between the proxies, and the calling thread has waited for that. Nobody
 ///    writes it while the value exists.
 #[must_use = "it is a factor: pass it to a product, and release it behind that"]
