@@ -11,7 +11,7 @@ use tilepipe_host::{Argument, Bound, Stream, launch};
 use super::error::{AttentionError, expect, refuse};
 use super::forward::{Attention, Size};
 use super::gradient::{
-    QUERIES_OF_SUMS, Scores, attention_gradient, attention_gradient_join, attention_keys_gradient,
+    JOIN_TILE, QUERIES_OF_SUMS, Scores, attention_gradient, attention_gradient_join, attention_keys_gradient,
     attention_queries_gradient, attention_row_products,
 };
 use super::seen::{ALL, CAUSAL, WINDOW};
@@ -258,7 +258,8 @@ impl Given<'_> {
             let read = sums.to_input();
             let arguments: Vec<Bound<'_>> = given.into_iter().chain(of_both).chain([sums]).collect();
             launch(stream, blocks(stream, tiles_of_keys), whole, arguments)?;
-            let tiles = (size.sequences * size.queries).div_ceil(16) * (size.heads * size.head).div_ceil(128);
+            let [tokens, elements] = JOIN_TILE;
+            let tiles = (size.sequences * size.queries).div_ceil(tokens) * (size.heads * size.head).div_ceil(elements);
             let [head, queries] = [size.head, size.queries].map(|number| Bound::scalar(number as u32));
             launch(stream, small_blocks(stream, tiles), join, [read, head, queries, of_queries])?;
             return Ok(());

@@ -13,7 +13,7 @@ pub(super) use queries::attend_backwards_to_queries;
 pub use queries::attention_queries_gradient;
 pub use rows::attention_row_products;
 #[cfg(not(target_arch = "nvptx64"))]
-pub(super) use whole::QUERIES_OF_SUMS;
+pub(super) use whole::{JOIN_TILE, QUERIES_OF_SUMS};
 pub use whole::{WholeRings, attention_gradient, attention_gradient_join};
 
 /// How scores are made of products, and which keys a query sees.

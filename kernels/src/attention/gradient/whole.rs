@@ -219,17 +219,23 @@ pub fn attention_gradient<
 /// writes at once.
 const PIECE: usize = 8;
 
+/// Tokens and elements of a tile that a block of that kernel writes.
+pub const JOIN_TILE: [usize; 2] = [16, JOIN_THREADS];
+
+/// Threads of such a block.
+const JOIN_THREADS: usize = 128;
+
 /// Writes the gradient of the queries from its sums, which
 /// [`attention_gradient`](fn@attention_gradient) has added up: `sums` has 128 rows of 64 elements
 /// for each 64 of a sequence's `queries` queries, of each head of each sequence. Of the 128 the
 /// first `head` count, a multiple of 8.
 #[kernel(instances(T = [bf16, f16]))]
 pub fn attention_gradient_join<T: SumElement>(
-    block: Block<128>,
+    block: Block<JOIN_THREADS>,
     sums: Input2D<f32>,
     head: u32,
     queries: u32,
-    mut out: TilesMut2D<T, 16, 128, Runs<PIECE>>,
+    mut out: TilesMut2D<T, { JOIN_TILE[0] }, { JOIN_TILE[1] }, Runs<PIECE>>,
 ) {
     block.launch_dependents();
     let (queries, head) = (queries.max(1), head.max(1));
@@ -241,10 +247,10 @@ pub fn attention_gradient_join<T: SumElement>(
         let (down, across) = places.get(index);
         let tile = results.get_mut(index);
         block.threads(|t| {
-            for nth in 0..16 * 128 / PIECE / 128 {
-                let piece = nth * 128 + t.rank();
-                let token = (16 * down + piece / (128 / PIECE)) as u32;
-                let column = (128 * across + piece % (128 / PIECE) * PIECE) as u32;
+            for nth in 0..JOIN_TILE[0] * JOIN_TILE[1] / PIECE / JOIN_THREADS {
+                let piece = nth * JOIN_THREADS + t.rank();
+                let token = (JOIN_TILE[0] * down + piece / (JOIN_TILE[1] / PIECE)) as u32;
+                let column = (JOIN_TILE[1] * across + piece % (JOIN_TILE[1] / PIECE) * PIECE) as u32;
                 if token >= height || column >= width {
                     continue;
                 }
@@ -253,6 +259,7 @@ pub fn attention_gradient_join<T: SumElement>(
                 let tile_of_sums = (sequence * heads + of) * tiles + (query / QUERIES_OF_SUMS) as u32;
                 let first = 128 * tile_of_sums as usize;
                 let values = core::array::from_fn(|at| {
+                    // A multiple of `PIECE` already, as columns and heads are: this says so.
                     let element = element / PIECE * PIECE + at;
                     let (row, column) = held_place(element, query % QUERIES_OF_SUMS, QUERIES_OF_SUMS);
                     T::narrowed(sums.get(first + row, column).unwrap_or(0.0))

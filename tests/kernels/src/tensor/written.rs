@@ -2,11 +2,12 @@
 
 use tilepipe::product::{Columns, OperandElement, OperandTile, SumElement, Sums};
 use tilepipe::role::{
-    Across, Budget, FullRoom, Partitioned, Product, Registers, SharedFactor, SharedFactors, WarpRoles,
+    Across, Budget, Channel, FullRoom, Partitioned, Producer, Product, Registers, SharedFactor, SharedFactors,
+    WarpRoles,
 };
 use tilepipe::{
-    Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, bf16, f16,
-    kernel,
+    Block, Extents2, Fill, Outputs, Panels2, Shared, Stages, Swizzle128, Tensor, TensorBox, TensorMap, TensorMut,
+    TensorTile, TilePlaces, bf16, f16, kernel,
 };
 
 /// A tile of A or of B.
@@ -15,14 +16,38 @@ type Rows<T> = OperandTile<T, Extents2<128, 64>, Swizzle128>;
 type Square<T> = OperandTile<T, Panels2<128, 128, 64>, Swizzle128>;
 /// A tile of the result.
 type Out = Panels2<128, 128, 32>;
-/// The stages of each factor, room for one, and output stages.
-type Memory<T> = (
+/// The stages of each factor, rooms for others, and output stages.
+type Memory<T, R> = (
     (Partitioned<Stages<Rows<T>, 1, TensorMap>>, Partitioned<Stages<Rows<T>, 2, TensorMap>>),
-    (
-        Partitioned<Stages<Square<T>, 1, TensorMap>>,
-        (SharedFactor<Square<T>>, Outputs<TensorTile<f32, Out, Swizzle128>, 1>),
-    ),
+    (Partitioned<Stages<Square<T>, 1, TensorMap>>, (R, Outputs<TensorTile<f32, Out, Swizzle128>, 1>)),
 );
+
+/// Copies the tiles of A and of C for each of these places, and all of B's behind them.
+#[inline(always)]
+fn copy_tiles<'a, 'b, 'c, T: OperandElement, K: Channel, L: Channel, M: Channel>(
+    (mut lefts, mut rights, mut squares): (Producer<'_, K>, Producer<'_, L>, Producer<'_, M>),
+    a: &Tensor<'a, T, Extents2<128, 64>, Swizzle128>,
+    b: &Tensor<'b, T, Extents2<128, 64>, Swizzle128>,
+    c: &Tensor<'c, T, Panels2<128, 128, 64>, Swizzle128>,
+    places: TilePlaces,
+    tiles: usize,
+) where
+    TensorBox<'a, T, Extents2<128, 64>, Swizzle128>: Fill<K::Contents>,
+    TensorBox<'b, T, Extents2<128, 64>, Swizzle128>: Fill<L::Contents>,
+    TensorBox<'c, T, Panels2<128, 128, 64>, Swizzle128>: Fill<M::Contents>,
+{
+    for tile in places {
+        let row = (tile.get().0 * 128) as i32;
+        let Ok(stage) = lefts.acquire() else { return };
+        lefts = stage.copy(a.at(row, 0)).commit();
+        let Ok(stage) = squares.acquire() else { return };
+        squares = stage.copy(c.at(row, 0)).commit();
+        for at in 0..tiles {
+            let Ok(stage) = rights.acquire() else { return };
+            rights = stage.copy(b.at((at * 128) as i32, 0)).commit();
+        }
+    }
+}
 
 /// `C^T S`, where `S` is `A * B^T`.
 pub const RIGHT_ACROSS: usize = 0;
@@ -42,7 +67,7 @@ pub fn product_with_a_product<T: OperandElement + SumElement, const FORM: usize>
     b: Tensor<T, Extents2<128, 64>, Swizzle128>,
     c: Tensor<T, Panels2<128, 128, 64>, Swizzle128>,
     out: TensorMut<f32, Out, Swizzle128>,
-    shared: Shared<Memory<T>>,
+    shared: Shared<Memory<T, SharedFactor<Square<T>>>>,
 ) {
     let (first, second) = shared.split();
     let ((lefts, rights), (squares, others)) = (first.split(), second.split());
@@ -53,19 +78,7 @@ pub fn product_with_a_product<T: OperandElement + SumElement, const FORM: usize>
         .pipeline(lefts)
         .pipeline(rights)
         .pipeline(squares)
-        .role((), |_, (mut lefts, mut rights, mut squares), ()| {
-            for tile in places {
-                let row = (tile.get().0 * 128) as i32;
-                let Ok(stage) = lefts.acquire() else { return };
-                lefts = stage.copy(a.at(row, 0)).commit();
-                let Ok(stage) = squares.acquire() else { return };
-                squares = stage.copy(c.at(row, 0)).commit();
-                for at in 0..tiles {
-                    let Ok(stage) = rights.acquire() else { return };
-                    rights = stage.copy(b.at((at * 128) as i32, 0)).commit();
-                }
-            }
-        })
+        .role((), |_, producers, ()| copy_tiles(producers, &a, &b, &c, places, tiles))
         .role((out, outputs, room), |group, (mut lefts, mut rights, mut squares), (out, outputs, room)| {
             let (mut ring, mut room) = (outputs.outputs(&group, out), room.factor_room(&group));
             for tile in places {
@@ -95,15 +108,6 @@ pub fn product_with_a_product<T: OperandElement + SumElement, const FORM: usize>
         .run_last();
 }
 
-/// The stages of each factor, rooms for two, and output stages.
-type Queue<T> = (
-    (Partitioned<Stages<Rows<T>, 1, TensorMap>>, Partitioned<Stages<Rows<T>, 2, TensorMap>>),
-    (
-        Partitioned<Stages<Square<T>, 1, TensorMap>>,
-        (SharedFactors<Square<T>, 2>, Outputs<TensorTile<f32, Out, Swizzle128>, 1>),
-    ),
-);
-
 /// As [`product_with_a_product`](fn@product_with_a_product), but each `A * B^T` is a factor when
 /// the next one was written, so that no warpgroup waits for the other at once.
 #[kernel(instances(T = [bf16, f16], FORM = [0, 1, 2, 3]))]
@@ -113,7 +117,7 @@ pub fn product_with_queued_products<T: OperandElement + SumElement, const FORM: 
     b: Tensor<T, Extents2<128, 64>, Swizzle128>,
     c: Tensor<T, Panels2<128, 128, 64>, Swizzle128>,
     out: TensorMut<f32, Out, Swizzle128>,
-    shared: Shared<Queue<T>>,
+    shared: Shared<Memory<T, SharedFactors<Square<T>, 2>>>,
 ) {
     let (first, second) = shared.split();
     let ((lefts, rights), (squares, others)) = (first.split(), second.split());
@@ -124,19 +128,7 @@ pub fn product_with_queued_products<T: OperandElement + SumElement, const FORM: 
         .pipeline(lefts)
         .pipeline(rights)
         .pipeline(squares)
-        .role((), |_, (mut lefts, mut rights, mut squares), ()| {
-            for tile in places {
-                let row = (tile.get().0 * 128) as i32;
-                let Ok(stage) = lefts.acquire() else { return };
-                lefts = stage.copy(a.at(row, 0)).commit();
-                let Ok(stage) = squares.acquire() else { return };
-                squares = stage.copy(c.at(row, 0)).commit();
-                for at in 0..tiles {
-                    let Ok(stage) = rights.acquire() else { return };
-                    rights = stage.copy(b.at((at * 128) as i32, 0)).commit();
-                }
-            }
-        })
+        .role((), |_, producers, ()| copy_tiles(producers, &a, &b, &c, places, tiles))
         .role((out, outputs, rooms), |group, (mut lefts, mut rights, mut squares), (out, outputs, rooms)| {
             let mut ring = outputs.outputs(&group, out);
             let [mut room, mut other] = rooms.factor_rooms(&group);
