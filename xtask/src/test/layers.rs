@@ -130,7 +130,11 @@ pub fn build_tests() -> Result<()> {
 /// Tests everything that is in no layer of its own.
 fn workspace_tests() -> Result<Command> {
     let targets = targets::all()?;
+    let without = targets::without_tests()?;
     let mut arguments = vec!["--workspace", "--exclude", UI_TESTS, "--lib", "--bins"];
+    for package in &without {
+        arguments.extend(["--exclude", package]);
+    }
     let of_its_own = |target: &&TestTarget| [GPU, STANDALONE, PAGE].contains(&target.name.as_str());
     for target in targets.iter().filter(|target| target.package != UI_TESTS && !of_its_own(target)) {
         arguments.extend(["--test", target.name.as_str()]);

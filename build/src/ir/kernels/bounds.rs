@@ -19,7 +19,7 @@ const PREFIX: &str = "__tilepipe_bounds__";
 const NOT_GIVEN: u32 = u32::MAX;
 
 /// What a kernel asks of its launch and of `ptxas`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LaunchBounds {
     /// Threads per block: the launch has just so many.
     pub threads: u32,
@@ -28,11 +28,12 @@ pub(crate) struct LaunchBounds {
     /// The most registers of a thread.
     pub max_registers: Option<u32>,
     /// Of a kernel by hand, which has no contract: its parameters are addresses of blocks of so
-    /// many bytes, which are passed by value.
-    pub parameter_bytes: Option<u32>,
+    /// many bytes, of each or of all, which are passed by value.
+    pub parameter_bytes: Vec<u32>,
 }
 
-/// How such a block is aligned: as a map of the copy engine is to be.
+/// How such a block is aligned at most: as a map of the copy engine is to be. If its bytes are no
+/// multiple of that, it is aligned to the largest power of two of which they are one.
 const BLOCK_ALIGNMENT: usize = 64;
 
 /// What a multiprocessor has, of all architectures from `sm_80` on the most. `ptxas` warns and goes
@@ -48,18 +49,15 @@ const LEAST_REGISTERS: u32 = 24;
 const MOST_REGISTERS: u32 = 255;
 
 impl LaunchBounds {
-    /// The bounds in a constant's words; none if their number is another one.
+    /// The bounds in a constant's words; none if there are no words.
     fn of(words: &[u32]) -> Option<Self> {
         let given = |at: usize| words.get(at).copied().filter(|word| *word != NOT_GIVEN);
-        match words {
-            [threads] | [threads, _] | [threads, _, _] | [threads, _, _, _] => Some(LaunchBounds {
-                threads: *threads,
-                min_blocks: given(1),
-                max_registers: given(2),
-                parameter_bytes: given(3),
-            }),
-            _ => None,
-        }
+        Some(LaunchBounds {
+            threads: *words.first()?,
+            min_blocks: given(1),
+            max_registers: given(2),
+            parameter_bytes: words.iter().skip(3).copied().collect(),
+        })
     }
 
     /// What is wrong with them and what is allowed, if something is.
@@ -162,10 +160,8 @@ pub(crate) fn require(
                 let at = attributes_of_definition(line)?;
                 let head = &match definition.and_then(|name| parameters.get(name)) {
                     Some(parameters) => by_value(&line[..at], parameters)?,
-                    None => match bounds.parameter_bytes {
-                        Some(bytes) => by_value(&line[..at], &blocks(&line[..at], bytes))?,
-                        None => line[..at].to_string(),
-                    },
+                    None if bounds.parameter_bytes.is_empty() => line[..at].to_string(),
+                    None => by_value(&line[..at], &blocks(&line[..at], &bounds.parameter_bytes))?,
                 };
                 if is_entry(line) {
                     out.push_str(head);
@@ -184,10 +180,15 @@ pub(crate) fn require(
     Ok(out)
 }
 
-/// As many blocks of so many bytes as a definition's head has addresses for parameters.
-fn blocks(head: &str, bytes: u32) -> Vec<Passed> {
-    let one = Passed { bytes: bytes as usize, alignment: BLOCK_ALIGNMENT, in_place: false };
-    vec![one; head.matches("ptr ").count()]
+/// Blocks of so many bytes. If one number stands for all, there are as many as a definition's head
+/// has addresses for parameters.
+fn blocks(head: &str, bytes: &[u32]) -> Vec<Passed> {
+    let count = if bytes.len() == 1 { head.matches("ptr ").count() } else { bytes.len() };
+    let block = |bytes: u32| {
+        let bytes = bytes as usize;
+        Passed { bytes, alignment: BLOCK_ALIGNMENT.min(1 << bytes.trailing_zeros().min(8)), in_place: false }
+    };
+    bytes.iter().cycle().take(count).map(|bytes| block(*bytes)).collect()
 }
 
 /// A definition's head whose parameters, addresses of blocks of bytes, are passed by value.
@@ -272,7 +273,7 @@ mod tests {
             ("i32 1024, align 4", 1024),
         ] {
             let module = format!("@__tilepipe_bounds__k = constant {constant}\n{ENTRY}\n");
-            let bounds = LaunchBounds { threads, min_blocks: None, max_registers: None, parameter_bytes: None };
+            let bounds = LaunchBounds { threads, min_blocks: None, max_registers: None, parameter_bytes: Vec::new() };
             assert_eq!(kernels(&module).unwrap()["k"], bounds, "{constant}");
         }
     }
@@ -399,13 +400,36 @@ mod tests {
     }
 
     #[test]
+    fn each_parameter_of_a_kernel_by_hand_may_have_its_own_bytes() {
+        // As above, and blocks of 192, 4, 1028 and 32 bytes.
+        let words = r"\20\00\00\00\FF\FF\FF\FF\FF\FF\FF\FF\C0\00\00\00\04\00\00\00\04\04\00\00\20\00\00\00";
+        let of = |parameters: &str| {
+            let constant = format!("@__tilepipe_bounds__k = constant [28 x i8] c\"{words}\"");
+            let module = format!("{constant}\ndefine void @k({parameters}) #3 {{\n");
+            require(&module, &kernels(&module).unwrap(), &BTreeMap::new())
+        };
+        let block = |bytes, alignment| format!("ptr byval([{bytes} x i8]) align {alignment} \"nvvm.grid_constant\"");
+        let [first, second, third, fourth] =
+            [(192, 64), (4, 4), (1028, 4), (32, 32)].map(|(bytes, at)| block(bytes, at));
+        let expected =
+            format!("@k({first} %0, {second} %1, {third} %2, {fourth} %3) \"nvvm.reqntid\"=\"32,1,1\" #3 {{");
+        let out = of("ptr %0, ptr %1, ptr %2, ptr %3").unwrap();
+        assert!(out.contains(&expected), "{out}");
+        for other in
+            ["ptr %0, ptr %1, ptr %2", "ptr %0, ptr %1, ptr %2, ptr %3, ptr %4", "ptr %0, i32 %1, ptr %2, ptr %3"]
+        {
+            assert!(matches!(of(other), Err(Error::Ir { .. })), "{other}");
+        }
+    }
+
+    #[test]
     fn mismatches_are_errors() {
         let constant = "@__tilepipe_bounds__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n";
         let too_large = format!("@__tilepipe_bounds__k = constant [4 x i8] c\"\\00\\10\\00\\00\"\n{ENTRY}\n");
         for module in [ENTRY, constant, &too_large] {
             assert!(matches!(kernels(module), Err(Error::LaunchBounds { .. })), "{module}");
         }
-        for words in [r#"[2 x i8] c"\00\01""#, r#"[0 x i8] c"""#, r#"[20 x i8] c"aaaabbbbccccddddeeee""#] {
+        for words in [r#"[2 x i8] c"\00\01""#, r#"[0 x i8] c"""#, r#"[6 x i8] c"aaaabb""#] {
             let module = format!("@__tilepipe_bounds__k = constant {words}");
             assert!(matches!(kernels(&module), Err(Error::Ir { .. })), "{module}");
         }

@@ -226,7 +226,8 @@ define void @by_hand() {
 "#;
 
     fn of(module: &str, kernels: &[(&str, u32)]) -> Result<Contracts, Error> {
-        let bounds = |threads| LaunchBounds { threads, min_blocks: None, max_registers: None, parameter_bytes: None };
+        let bounds =
+            |threads| LaunchBounds { threads, min_blocks: None, max_registers: None, parameter_bytes: Vec::new() };
         let kernels = kernels.iter().map(|(name, threads)| ((*name).to_string(), bounds(*threads))).collect();
         contracts(module, &kernels, "k 0.1.0")
     }

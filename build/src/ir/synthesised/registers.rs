@@ -95,7 +95,8 @@ mod tests {
                       define void @role() {\n  call void @tilepipe_registers_dec_40()\n  ret void\n}\n\
                       define void @tilepipe_registers_dec_40() {\n  ret void\n}\n";
         let items = Items::read(module);
-        let bounds = |threads| LaunchBounds { threads, min_blocks: None, max_registers: None, parameter_bytes: None };
+        let bounds =
+            |threads| LaunchBounds { threads, min_blocks: None, max_registers: None, parameter_bytes: Vec::new() };
         let mut kernels = BTreeMap::from([("a$k__1".to_string(), bounds(384)), ("a$k__2".to_string(), bounds(384))]);
         let fixed = fix(&mut kernels, &items).unwrap();
         assert_eq!(fixed, BTreeMap::from([("a$k__1".to_string(), 168)]));
