@@ -264,7 +264,7 @@ pub use view::constant::Constant;
 pub use view::geometry::{ColumnOfTiles, Columns, Elements, Geometry, LineOfTiles, RowOfTiles, Rows};
 #[cfg_attr(doc, doc(hidden))]
 pub use view::order::{AnyBlock, OrderOf, SameOrder, Stepped};
-pub use view::order::{ByThreads, ByWarps, Consecutive, Cyclic, Grouped, LastFirst, Order, WholeRows};
+pub use view::order::{ByThreads, ByWarps, Consecutive, Cyclic, FromEnd, Grouped, LastFirst, Order, WholeRows};
 pub use view::rows::BlockRows;
 pub use view::share::Places;
 pub use view::tile_ref::TileRef;

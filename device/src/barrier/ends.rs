@@ -71,6 +71,17 @@ impl<K: Handover> ProducerBarriers<K> {
 impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     const STAGES: u32 = K::COUNT as u32;
     const MAY_MARK: bool = Memory::<K>::OF_PRODUCTS;
+    const MAY_PART: bool = false;
+
+    #[inline(always)]
+    fn is_apart(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn any_in_warp(&self, says: bool) -> bool {
+        says
+    }
 
     #[inline(always)]
     fn marks(&self) -> bool {
@@ -180,6 +191,19 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
 impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     const STAGES: u32 = K::COUNT as u32;
     const MAY_MARK: bool = Memory::<K>::OF_PRODUCTS;
+    const MAY_PART: bool = K::APART;
+
+    #[inline(always)]
+    fn is_apart(&self) -> bool {
+        K::APART
+    }
+
+    #[inline(always)]
+    fn any_in_warp(&self, says: bool) -> bool {
+        // SAFETY: an end of which the warps may leave at different stages is one of warpgroups, all
+        // of whose threads take the same steps.
+        unsafe { isa::any_in_warp(says) }
+    }
 
     #[inline(always)]
     fn marks(&self) -> bool {

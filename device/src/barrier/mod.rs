@@ -25,6 +25,8 @@ pub trait Handover: StageSet {
     const PRODUCERS: Members;
     /// The threads that read them.
     const CONSUMERS: Members;
+    /// Whether the consumers' warpgroups are where they are each for itself.
+    const APART: bool;
 }
 
 /// The other end of the pipeline has left: nothing more comes, or nobody would read it.

@@ -157,6 +157,8 @@
 //! 1. What the bodies capture and return has no cells and nothing that is bound to an OS thread: on
 //!    the CPU each body runs on a thread of its own.
 //! 2. What a body captures is the same in every thread (`Uniform`), or was handed to this one role.
+//! 3. If a role's warpgroups run their body apart, its members are warpgroups, the body may run as
+//!    often as there are of them, from copies of what it captures, and what it returns has no size.
 //!
 //! ## `barrier`, `barrier_any`, `barrier_all`
 //!
@@ -182,7 +184,7 @@
 //!
 //! ## `warpgroup_barrier`, `for_first_of_warpgroups`, `warpgroup_of`
 //!
-//! All `members`, which are whole warpgroups of the block, make this call.
+//! All `members`, warpgroups of the block, make this call; of those that run apart one of them.
 //!
 //! ## `for_first_of_warpgroups_from`
 //!
@@ -515,6 +517,17 @@ impl Members {
     pub(crate) const fn are_whole_warps(self) -> bool {
         self.stride == 1 && self.first.is_multiple_of(WARP) && self.count.is_multiple_of(WARP)
     }
+}
+
+/// What a role runs.
+pub(crate) struct Part<F> {
+    /// The role's threads.
+    pub(crate) members: Members,
+    /// Whether each of its warpgroups runs the body for itself.
+    #[cfg_attr(target_arch = "nvptx64", expect(dead_code, reason = "there each thread runs for itself"))]
+    pub(crate) apart: bool,
+    /// What they run.
+    pub(crate) body: F,
 }
 
 /// Threads of a warp.

@@ -1,6 +1,7 @@
 //! An output with a number for each row of the tiles of another one.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use crate::isa;
 use crate::isa::RawRows;
@@ -119,15 +120,15 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
         unsafe { self.rows.read() }
     }
 
-    /// Where the numbers of this tile of the block's are: the first one's address, and how many lie
-    /// in the matrix from there on.
+    /// Where the numbers of this tile of the block's are: the first one's address, and which of
+    /// them, counted from there, lie in the matrix.
     ///
     /// # Panics
     ///
     /// If the block has no such tile.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn tile<I: TileIndex>(&mut self, tile: I) -> (*mut f32, usize) {
+    pub(crate) fn tile<I: TileIndex>(&mut self, tile: I) -> (*mut f32, Range<usize>) {
         // Known here only, so that nothing that follows from it is kept in registers while products
         // are computed.
         let index = isa::opaque_here(tile.index());
@@ -138,7 +139,8 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
         let numbers = O::numbers_in_groups(tiles);
         let share: Share<Rows> = Share { division, numbers, count: I::count_of(index, numbers), whole: false };
         let (row, matrix) = TilePlaces::of::<O>(share, rows.div_ceil(ROWS)).get(index);
-        let first = (address as *mut f32).wrapping_add(matrix * pitch as usize + row * ROWS);
-        (first, rows - row * ROWS)
+        let in_front = O::rows_in_front(rows, ROWS);
+        let first = (address as *mut f32).wrapping_add(matrix * pitch as usize + row * ROWS).wrapping_sub(in_front);
+        (first, if row == 0 { in_front } else { 0 }..rows + in_front - row * ROWS)
     }
 }

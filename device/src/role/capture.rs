@@ -44,38 +44,46 @@ impl<S, P, G> !RoleShared for ScratchTile<'_, S, P, G> {}
 )]
 pub trait Handed<R>: sealed::Handed<R> {}
 
-mod sealed {
+pub(super) mod sealed {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` can't be handed to a role: `Handed` is sealed",
         label = "not `()`, an output view, or what the same role has kept",
         note = "what a role alone gets takes no part in steps of the block: hand over `()`, an output view, `Kept` values, or a tuple of these"
     )]
-    pub trait Handed<R> {}
+    pub trait Handed<R> {
+        /// Whether each warpgroup of a role may have a copy, and go its own way with it: all that
+        /// is done with it is done by each for itself, with rows of its own, or refused.
+        const OF_WARPGROUPS: bool = false;
+    }
 }
 
 macro_rules! handed {
-    ($([$($generic:tt)*] $handed:ty;)*) => {$(
+    ($([$($generic:tt)*] $handed:ty $(, of warpgroups $apart:expr)?;)*) => {$(
         impl<R, $($generic)*> Handed<R> for $handed {}
-        impl<R, $($generic)*> sealed::Handed<R> for $handed {}
+        impl<R, $($generic)*> sealed::Handed<R> for $handed {
+            $(const OF_WARPGROUPS: bool = $apart;)?
+        }
     )*};
 }
 handed! {
-    [] ();
+    [] (), of warpgroups true;
     [S: OutputTile, G: Geometry, A: Arrangement, O: Order] TileViewMut<'_, S, G, A, O>;
     [S: OutputTile, G: Geometry, A: Arrangement, O: Order] &mut TileViewMut<'_, S, G, A, O>;
-    [T: Element, X: OutputExtents, W: Swizzle, O: Stepped] TensorMut<'_, T, X, W, O>;
+    [T: Element, X: OutputExtents, W: Swizzle, O: Stepped] TensorMut<'_, T, X, W, O>, of warpgroups true;
     [T: Element, const LEN: usize, O: Stepped] BulkTilesMut<'_, T, LEN, O>;
-    [const ROWS: usize, O: Stepped] RowValuesMut<'_, ROWS, O>;
-    [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>;
-    [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
+    [const ROWS: usize, O: Stepped] RowValuesMut<'_, ROWS, O>, of warpgroups true;
+    [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>, of warpgroups true;
+    [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>, of warpgroups true;
     [S: Tile, P] Shared<'_, Scratch<S>, P>;
     [C, P] Shared<'_, SharedFactor<C>, P>;
     [C, P, const COUNT: usize] Shared<'_, SharedFactors<C, COUNT>, P>;
-    [P, const GROUPS: usize] Shared<'_, Turns<GROUPS>, P>;
+    [P, const GROUPS: usize] Shared<'_, Turns<GROUPS>, P>, of warpgroups GROUPS == 0;
     [T: Element, O: AtomicOperation<T>, P, const LEN: usize, const COPIES: usize] Shared<'_, Bins<T, LEN, O, COPIES>, P>;
-    [A: Handed<R>, B: Handed<R>] (A, B);
-    [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C);
-    [A: Handed<R>, B: Handed<R>, C: Handed<R>, D: Handed<R>] (A, B, C, D);
+    [A: Handed<R>, B: Handed<R>] (A, B), of warpgroups A::OF_WARPGROUPS && B::OF_WARPGROUPS;
+    [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C),
+        of warpgroups A::OF_WARPGROUPS && B::OF_WARPGROUPS && C::OF_WARPGROUPS;
+    [A: Handed<R>, B: Handed<R>, C: Handed<R>, D: Handed<R>] (A, B, C, D),
+        of warpgroups A::OF_WARPGROUPS && B::OF_WARPGROUPS && C::OF_WARPGROUPS && D::OF_WARPGROUPS;
 }
 impl<M, I, T, const SIZE: usize> Handed<Of<M, I>> for Kept<Of<M, I>, T, SIZE> {}
 impl<M, I, T, const SIZE: usize> sealed::Handed<Of<M, I>> for Kept<Of<M, I>, T, SIZE> {}

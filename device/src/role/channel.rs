@@ -61,6 +61,7 @@ impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> Handov
 {
     const PRODUCERS: Members = From::MEMBERS;
     const CONSUMERS: Members = To::MEMBERS;
+    const APART: bool = To::APART;
 }
 
 impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> Channel

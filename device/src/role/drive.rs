@@ -18,7 +18,7 @@ use super::result::RoleResult;
 use super::run::{Run, fill_all, fill_tiles};
 use crate::barrier::Memory;
 use crate::fault;
-use crate::isa;
+use crate::isa::{self, Part};
 use crate::marker::{RoleShared, Uniform};
 use crate::memory::Shared;
 use crate::output::destination::sealed::Destination as _;
@@ -216,6 +216,10 @@ where
                 M::REGISTERS.is_none(),
                 "the roles of a driver have the registers that the launch gave them: with a `Budget` give each role its closure, `.role(hand, closure)`"
             );
+            assert!(
+                !Of::<M, Role1>::APART,
+                "the warpgroups of a driver's second role take the same steps: of an `Apart` map give each role its closure, `.role(hand, closure)`"
+            );
         };
         let links = self.into_links();
         let memory = links.memory();
@@ -248,10 +252,12 @@ where
             unsafe { result.publish() };
             result
         };
+        let fill = Part { members: copiers, apart: false, body: fill };
+        let read = Part { members: Of::<M, Role1>::MEMBERS, apart: false, body: read };
         // SAFETY: all threads of the block call this, and then `reconverge`. What the closures
         // capture is `Uniform` (the public functions ask for it), handed to one of them, or the
         // link's address.
-        let (_, result) = unsafe { isa::divide(((copiers, fill), (Of::<M, Role1>::MEMBERS, read))) };
+        let (_, result) = unsafe { isa::divide((fill, read)) };
         // SAFETY: each thread of the block has been in one role, and all make this call.
         unsafe { isa::reconverge::<THREADS>() };
         // SAFETY: one thread; no thread uses the barriers any more: every stage was filled and

@@ -1,8 +1,9 @@
 //! The threads of one role, inside its closure.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
-use super::map::{Role, WholeWarps, sealed};
+use super::map::{Role, Warpgroups, WholeWarps, sealed};
 use crate::bins::BinsGroup;
 use crate::element::Element;
 use crate::fault;
@@ -14,6 +15,7 @@ use crate::group::scratch::{CollectiveGroup, check_value};
 use crate::group::warp::Warp;
 use crate::group::warps;
 use crate::isa;
+use crate::isa::product::{GROUP_ROWS, WARPGROUP, check_warpgroups};
 use crate::marker::{BlockLevel, Brand, Uniform};
 
 /// The threads of one role, taken together: it is to a role's closure what a
@@ -25,6 +27,8 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 /// so a token, a view or a [`PerThread`] of one role is of no use in another.
 ///
 /// Roles of whole warps have the collectives; the others synchronise through their pipelines alone.
+/// So do the warpgroups of an [`Apart`](super::Apart) role, each of which runs the code for itself:
+/// what is said of a role's threads is then true of those of a warpgroup.
 ///
 /// CUDA: a range of `threadIdx.x` and a named barrier.
 ///
@@ -32,7 +36,8 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 ///
 /// 0. The role `R` has `SIZE` threads.
 /// 1. The value is in role-level code of that role: all its members execute it, and no other
-///    thread.
+///    thread; of a role whose warpgroups run apart all threads of a warpgroup take the same steps,
+///    and others perhaps do not.
 /// 2. `'r` is the brand of this run of that code alone.
 pub struct RoleGroup<'r, R, const SIZE: usize> {
     brand: Brand<'r>,
@@ -56,6 +61,28 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     #[inline(always)]
     pub fn size(&self) -> usize {
         SIZE
+    }
+
+    /// The rows of products that the running code has: all those of the role's warpgroups, 64 each,
+    /// or in an [`Apart`](super::Apart) role those of the calling warpgroup.
+    ///
+    /// PTX: `shfl.sync.idx` in an `Apart` role, or else nothing.
+    ///
+    /// # Threads
+    ///
+    /// A role of warpgroups.
+    #[inline(always)]
+    pub fn own_rows(&self) -> Range<usize>
+    where
+        R: Warpgroups,
+    {
+        const { check_warpgroups(<R as sealed::Role>::MEMBERS) };
+        if !R::APART {
+            return 0..SIZE / WARPGROUP * GROUP_ROWS;
+        }
+        // SAFETY: role-level code of a role of warpgroups, at least of the calling one.
+        let first = unsafe { isa::warpgroup_of(<R as sealed::Role>::MEMBERS) } as usize * GROUP_ROWS;
+        first..first + GROUP_ROWS
     }
 
     /// Runs `body` once in every thread of the role. It may capture [`Uniform`] values only.

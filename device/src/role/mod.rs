@@ -114,7 +114,7 @@ pub use links::{Another, Append, Ends};
 pub use links::{Link, Links};
 pub use map::registers::{Budget, Registers, Registers3, Registers4};
 pub use map::{
-    EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, Warpgroups, WholeWarps,
+    Apart, EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, Warpgroups, WholeWarps,
 };
 pub use map::{Role0, Role1, Role2, Role3};
 #[cfg_attr(doc, doc(hidden))]

@@ -231,7 +231,13 @@ impl<'r, V: Stored, R: WholeWarps, const COUNT: usize, const SIZE: usize> Draft<
     /// The role.
     #[inline(always)]
     pub fn store<K: Channel<Contents = V::Tile>>(self, tile: &Ready<'r, K>) {
-        const { assert!(CompletionOf::<K::Engine>::BY_BYTES, "the copy engine stores what it has loaded") };
+        const {
+            assert!(CompletionOf::<K::Engine>::BY_BYTES, "the copy engine stores what it has loaded");
+            assert!(
+                !R::APART,
+                "one thread of the role stores a tile that was loaded, and an `Apart` role's warpgroups go different ways"
+            );
+        };
         // SAFETY: the engine wrote the tile, and each thread of the role has waited for it at the
         // stage's mbarrier. It is filled again after all threads of the role have arrived at
         // another one, the first thread when it has released the tile, which follows.

@@ -1,8 +1,9 @@
 //! A block divided into roles.
 
 use core::marker::PhantomData;
+use core::mem::needs_drop;
 
-use super::capture::Handed;
+use super::capture::{self, Handed};
 use super::channel::Between;
 use super::links::{Another, Append, Ends, Link, Links};
 use super::map::registers::Share as _;
@@ -11,7 +12,8 @@ use super::map::{self, InRole, Of, Role, Role0, Role1, Role2, Role3, RoleMap};
 use super::result::RoleResult;
 use crate::engine::{self, Engine};
 use crate::group::block::Block;
-use crate::isa;
+use crate::isa::product::check_warpgroups;
+use crate::isa::{self, Part};
 use crate::marker::{BlockLevel, Brand, RoleShared, Uniform};
 use crate::memory::Shared;
 use crate::scope::BlockScope;
@@ -142,7 +144,10 @@ impl<'b, M: RoleMap, L, const THREADS: usize> Partition<'b, M, L, (), THREADS> {
         Of<M, To>: Role,
         L: Append<Link<'s, Between<Stages<C, COUNT, E, BlockScope>, Of<M, From>, Of<M, To>, P>>>,
     {
-        const { contents::check::<C, E, InRole<Of<M, From>>, BlockScope>(COUNT) };
+        const {
+            contents::check::<C, E, InRole<Of<M, From>>, BlockScope>(COUNT);
+            check_apart::<Of<M, From>, Of<M, To>, C>();
+        };
         let links = self.links.append(Link::new(shared));
         Partition { links, roles: (), brand: PhantomData, level: PhantomData, map: PhantomData }
     }
@@ -170,6 +175,7 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         F: Uniform + RoleShared,
         O: RoleResult<Of<M, A::Next>>,
     {
+        const { check_role::<Of<M, A::Next>, H, F, O>() };
         let roles = (self.roles, Assigned { hand, body, result: PhantomData });
         Partition { links: self.links, roles, brand: PhantomData, level: PhantomData, map: PhantomData }
     }
@@ -232,6 +238,40 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         // (R2); the barriers are made.
         unsafe { self.roles.run::<ENDS>(self.links) }
     }
+}
+
+/// Refuses, at compile time, a pipeline that warpgroups which run apart can't take part in.
+const fn check_apart<From: Role, To: Role, C: contents::Contents>() {
+    assert!(
+        !From::APART,
+        "the warpgroups of an `Apart` role go different ways, so they fill no stages together: a pipeline goes to that role"
+    );
+    assert!(
+        !To::APART || !<C as contents::sealed::Contents>::READ_BY_THREADS,
+        "the warpgroups of an `Apart` role leave a pipeline one by one, which stages that threads read are not made for: a pipeline to it is \
+         of `OperandTile`s"
+    );
+}
+
+/// Refuses, at compile time, what the closure of a role can't have whose warpgroups run apart.
+const fn check_role<R: Role, H: Handed<R>, F, O>() {
+    if !R::APART {
+        return;
+    }
+    check_warpgroups(R::MEMBERS);
+    assert!(
+        <H as capture::sealed::Handed<R>>::OF_WARPGROUPS,
+        "the warpgroups of an `Apart` role share nothing but outputs of which each writes its own rows: hand over `()`, a `TensorMut`, a \
+         `TileReduction`, `RowValuesMut`, memory of `Outputs`, or a tuple of these"
+    );
+    assert!(
+        size_of::<O>() == 0,
+        "the warpgroups of an `Apart` role would return as many results as there are of them: the closure returns `()`"
+    );
+    assert!(
+        !needs_drop::<F>() && !needs_drop::<H>(),
+        "the closure of an `Apart` role runs once for each warpgroup, with copies of what it captures: that is nothing to be dropped"
+    );
 }
 
 /// Makes the pipelines' barriers: `init` does so.
@@ -371,15 +411,18 @@ macro_rules! complete {
             #[inline(always)]
             unsafe fn run<const ENDS: bool>(self, links: L) -> Option<(($($output,)*), L::Memory)> {
                 let $pattern = self;
-                let parts = ($((
-                    Of::<M, $role>::MEMBERS,
+                let parts = ($(Part {
+                    members: Of::<M, $role>::MEMBERS,
+                    apart: <Of<M, $role> as map::sealed::Role>::APART,
                     // SAFETY: every thread of the role makes this call, and the caller, of a block
                     // of THREADS, has made the barriers.
-                    || unsafe { enter::<M, $role, L, _, _, _, THREADS>(&links, $assigned) },
-                ),)*);
+                    body: || unsafe { enter::<M, $role, L, _, _, _, THREADS>(&links, $assigned) },
+                },)*);
                 // SAFETY: all threads of the block make this call, and then `reconverge`. What the
                 // closures capture is `Uniform` (`role` asks for it), `Handed` to one of them, or
-                // the links, which are addresses; results are plain data.
+                // the links, which are addresses; results are plain data. Of what runs apart `role`
+                // has checked the rest (`check_role`): warpgroups, copies of what needs no drop and
+                // of outputs whose rows each warpgroup has for itself, and no results.
                 let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
                 unsafe { isa::reconverge::<THREADS>() };

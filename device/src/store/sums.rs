@@ -20,7 +20,9 @@ pub struct SumPlace {
 }
 
 impl SumPlace {
-    /// Row and column in the tensor, perhaps beyond its edges.
+    /// Row and column in the tensor, perhaps beyond its edges. In the order
+    /// [`FromEnd`](crate::FromEnd) rows may lie in front of the first one: the one before it is
+    /// `usize::MAX`.
     #[inline(always)]
     pub fn in_tensor(self) -> (usize, usize) {
         self.in_tensor
@@ -196,6 +198,7 @@ impl<
         };
         let Some(place) = place else { return false };
         let index = Self::IS_TIGHT.then_some(index * const { COLUMNS.div_ceil(PANEL) } + panel);
+        let in_front = self.view().rows_in_front();
         // SAFETY: a panel of a tile of the block's share, which no other block has, and which was
         // begun (`begin_tile_of_sums`); the ring is borrowed while the draft exists.
         let draft = unsafe { self.draft(place, index) };
@@ -208,7 +211,7 @@ impl<
                     stage,
                     sums,
                     rank,
-                    [row, column, first],
+                    [(row * ROWS).wrapping_sub(in_front), column, first],
                     &value,
                 )
             };
@@ -287,7 +290,7 @@ impl<
                         stage,
                         sums,
                         rank,
-                        [row, column, first],
+                        [row * ROWS, column, first],
                         &value,
                     )
                 };
@@ -299,9 +302,9 @@ impl<
 impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: usize>
     Panels<ROWS, COLUMNS, PANEL, ARRAY>
 {
-    /// Writes a thread's part of the panel that begins at column `first` of a tile, which is in
-    /// this row and column of tiles. `READS` says whether `value` reads shared memory, or that
-    /// there are as few registers as if it did.
+    /// Writes a thread's part of the panel that begins at column `first` of a tile, which begins at
+    /// this row of the tensor, and is in this column of tiles. `READS` says whether `value` reads
+    /// shared memory, or that there are as few registers as if it did.
     ///
     /// # Safety
     ///
@@ -312,7 +315,7 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: u
         stage: *mut u8,
         sums: &Sums<'_, C, SIZE>,
         rank: usize,
-        [row, column, first]: [usize; 3],
+        [first_row, column, first]: [usize; 3],
         value: &impl Fn(SumPlace, [f32; 2]) -> [f32; 2],
     ) {
         let offset = |(row, column)| TensorTile::<T, Self, W>::offset(row, column);
@@ -322,13 +325,14 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: u
         // offsets in a stage either.
         let rank_here = if READS { isa::rank_here(rank) % SIZE } else { rank };
         let (down, across) = place_of_sum(rank_here, 0);
-        let (first_row, first_column) = (isa::opaque(row * ROWS + down), isa::opaque(column * COLUMNS + across));
+        let (first_row, first_column) =
+            (isa::opaque(first_row.wrapping_add(down)), isa::opaque(column * COLUMNS + across));
         let element = |pair: usize| {
             // SAFETY: the calling thread's rank in the role whose sums they are; a pair of it.
             let both = unsafe { sums.pair(rank, pair) };
             let (further_down, further_across) = from_first_sum(2 * pair);
             let (down, across) = (down + further_down, across + further_across);
-            let in_tensor = (first_row + further_down, first_column + further_across);
+            let in_tensor = (first_row.wrapping_add(further_down), first_column + further_across);
             let in_panel = (down, across - first);
             // Two elements of the stage, which lie in one piece: a panel has whole pieces, and
             // the first column is even.

@@ -117,7 +117,8 @@ pub(crate) mod sealed {
 /// # Invariants
 ///
 /// 0. `map` is that of the tensor, and `at` begins a box of it: in the tensor, and at whole pieces,
-///    of which a box's row is made.
+///    of which a box's row is made. In the order `FromEnd` it may begin whole slices in front of
+///    the tensor's rows, of which none is stored.
 #[derive(Clone, Copy)]
 pub struct BoxPlace {
     map: *const RawTensor,
@@ -213,6 +214,10 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for Te
     #[inline(always)]
     unsafe fn store(place: BoxPlace, from: *const u8, slice: usize) {
         let (BoxPlace { map, at }, from) = place.slice::<T, X, W>(from, slice);
+        if O::FROM_END && at[1] < 0 {
+            // The slice lies in front of the matrix.
+            return;
+        }
         let shape = const { TensorTile::<T, X, W>::STORED };
         // SAFETY: the caller's promises, and the place's invariant: a box, or a slice of it.
         unsafe { isa::tensor_store(map, at, from, shape) };

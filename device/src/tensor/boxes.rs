@@ -184,6 +184,89 @@ impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize, const PANEL: usize
         self.beginning_at(from)
     }
 
+    /// Returns the row of a matrix at which the tiles in this row of tiles begin, where they are
+    /// counted in the order `O`, that of the output whose tiles they go with:
+    /// `row * ROWS`, or in the order [`FromEnd`](crate::FromEnd) a number that is negative where
+    /// the first tile begins in front of the matrix.
+    ///
+    /// PTX: some arithmetic with the number of rows, which is a parameter of the kernel.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::product::OperandTile;
+    /// use tilepipe::role::{Partitioned, Product, WarpRoles};
+    /// use tilepipe::{
+    ///     Block, FromEnd, Outputs, Panels4, Shared, Stages, Swizzle128, Tensor, TensorMap,
+    ///     TensorMut, TensorTile, bf16, kernel,
+    /// };
+    ///
+    /// type Rows = Panels4<128, 64, 64>;
+    /// type Tile<X> = OperandTile<bf16, X, Swizzle128>;
+    ///
+    /// /// Writes `A * B^T` of each matrix A, where B is one of 64 rows.
+    /// #[kernel(min_blocks = 1)]
+    /// pub fn last_rows_first(
+    ///     block: Block<384>,
+    ///     a: Tensor<bf16, Rows, Swizzle128>,
+    ///     b: Tensor<bf16, Panels4<64, 64, 64>, Swizzle128>,
+    ///     out: TensorMut<bf16, Rows, Swizzle128, FromEnd>,
+    ///     shared: Shared<(
+    ///         Partitioned<Stages<Tile<Rows>, 2, TensorMap>>,
+    ///         Partitioned<Stages<Tile<Panels4<64, 64, 64>>, 1, TensorMap>>,
+    ///         Outputs<TensorTile<bf16, Rows, Swizzle128>, 1>,
+    ///     )>,
+    /// ) {
+    ///     let (of_a, of_b, outputs) = shared.split();
+    ///     let places = out.tile_places(&block);
+    ///     block
+    ///         .partition::<WarpRoles<128, 256>>()
+    ///         .pipeline(of_a)
+    ///         .pipeline(of_b)
+    ///         .role((), |_, (mut of_a, of_b), ()| {
+    ///             let Ok(stage) = of_b.acquire() else { return };
+    ///             let _ = stage.copy(b.of_matrix(0, 0, 0)).commit();
+    ///             for tile in places {
+    ///                 let (row, matrix) = tile.get();
+    ///                 let Ok(stage) = of_a.acquire() else { return };
+    ///                 let row = a.row_of_tile::<FromEnd>(row);
+    ///                 of_a = stage.copy(a.of_matrix(0, matrix as i32, row)).commit();
+    ///             }
+    ///         })
+    ///         .role((out, outputs), |group, (mut of_a, of_b), (out, outputs)| {
+    ///             let mut ring = outputs.outputs(&group, out);
+    ///             let Ok(b) = of_b.wait() else { return };
+    ///             let (_, b) = b.hold();
+    ///             for tile in places {
+    ///                 let Ok(a) = of_a.wait() else { return };
+    ///                 let (end, a) = a.hold();
+    ///                 let (sums, a, _) = group.product(Product::of(&group, a, &b));
+    ///                 of_a = end.release(a);
+    ///                 ring.store_sums(tile, &group, &sums, |_, _, sum| sum);
+    ///             }
+    ///         })
+    ///         .run_last();
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// // Two matrices of 190 rows: tiles begin at the rows 64 and -64.
+    /// let a = (0..380 * 64).map(|at| bf16::from_f32((at / 64 % 128) as f32));
+    /// let a = device.upload_nd(&a.collect::<Vec<_>>(), [1, 2, 190, 64])?;
+    /// let b = device.upload_nd(&[bf16::from_f32(0.5); 64 * 64], [1, 1, 64, 64])?;
+    /// let mut out = device.zeroed_nd::<bf16, _>([1, 2, 190, 64])?;
+    /// last_rows_first::launch(&device.stream()?, 3, &a, &b, &mut out)?;
+    /// for (row, element) in out.download()?.iter().step_by(64).enumerate() {
+    ///     assert_eq!(element.to_f32(), 32.0 * (row % 128) as f32);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn row_of_tile<O: Stepped>(&self, row: usize) -> i32 {
+        (row * ROWS) as i32 - O::rows_in_front(self.rows(), ROWS) as i32
+    }
+
     /// Returns how many matrices there are in the third dimension; of an array of two dimensions,
     /// in its columns, the partial last one included.
     #[inline(always)]

@@ -181,7 +181,14 @@ macro_rules! stored {
         /// through.
         #[inline(always)]
         pub(crate) fn corner(&self, row: usize, column: usize) -> $crate::isa::Corner {
-            self.array.corner::<X>(row, column)
+            use $crate::view::order::sealed::Stepped;
+            let at = self.array.corner::<X>(row, column);
+            if const { !<$order as Stepped>::FROM_END } {
+                return at;
+            }
+            // Tiles are counted matrix by matrix in such an order.
+            let [column, row, plane, fourth, fifth] = at;
+            [column, row - <$order as Stepped>::rows_in_front(self.rows(), X::STRIDE[0]) as i32, plane, fourth, fifth]
         }
 
         /// The map by which the engine finds the boxes.

@@ -70,6 +70,12 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W
         self.tile_places_of(self.share())
     }
 
+    /// How many rows of the first tile of a matrix lie in front of the matrix.
+    #[inline(always)]
+    pub(crate) fn rows_in_front(&self) -> usize {
+        O::rows_in_front(self.rows(), X::STRIDE[0])
+    }
+
     /// The places of a share of its tiles.
     #[inline(always)]
     pub(crate) fn tile_places_of(&self, share: Share<Rows>) -> TilePlaces {

@@ -395,7 +395,8 @@ mod tests {
     use super::{Groups, TilePlaces};
     use crate::view::geometry::Rows;
     use crate::view::numbers::TileNumbers;
-    use crate::view::order::{Cyclic, Grouped, LastFirst, Stepped};
+    use crate::view::order::sealed::Stepped as _;
+    use crate::view::order::{Cyclic, FromEnd, Grouped, LastFirst, Stepped};
     use crate::view::share::Share;
 
     /// The places of the tiles of a block, of those of so many rows and columns of tiles.
@@ -425,6 +426,7 @@ mod tests {
         }
         check::<Cyclic>();
         check::<LastFirst>();
+        check::<FromEnd>();
         check::<Grouped<1>>();
         check::<Grouped<3>>();
         check::<Grouped<8>>();
@@ -462,6 +464,22 @@ mod tests {
             let (least, most) = (work.iter().min().copied(), work.iter().max().copied());
             let apart = most.zip(least).map_or(0, |(most, least)| most - least);
             assert!(apart <= down, "{down} by {across}: {least:?} to {most:?}");
+        }
+    }
+
+    #[test]
+    fn tiles_from_the_end_are_those_from_the_last_row_on_moved_by_whole_slices() {
+        for (rows, of_tile) in
+            [64, 128, 192, 256].into_iter().flat_map(|of_tile| (1..800).map(move |rows| (rows, of_tile)))
+        {
+            let (in_front, down) = (FromEnd::rows_in_front(rows, of_tile), rows.div_ceil(of_tile));
+            let more = down * of_tile - rows;
+            assert!(in_front % 64 == 0 && in_front <= more && more < in_front + 64, "{rows} rows, {of_tile} of a tile");
+            assert_eq!(LastFirst::rows_in_front(rows, of_tile), 0);
+        }
+        let of_block = |places: TilePlaces| places.iter().map(|tile| tile.get()).collect::<Vec<_>>();
+        for block in 0..5 {
+            assert_eq!(of_block(places::<FromEnd>([7, 4], block, 5)), of_block(places::<LastFirst>([7, 4], block, 5)));
         }
     }
 

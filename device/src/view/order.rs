@@ -91,8 +91,22 @@ pub enum Grouped<const ROWS: usize> {}
 #[derive(Clone, Copy, Debug)]
 pub enum LastFirst {}
 
+/// As [`LastFirst`], of tiles that are counted back from the last row of a matrix. Where tiles do
+/// not divide the rows it is the first tile that has fewer, by all 64 rows of a warpgroup or of
+/// two: it begins so many rows in front of the first one, as
+/// [`row_of_tile`](crate::Tensor::row_of_tile) says, and nothing is stored of those. (The last tile
+/// may have up to 63 rows fewer.) For work that grows from row to row: the tile with fewer rows is
+/// the shortest one then, and not the longest. For outputs of matrix products
+/// ([`Panels2`](crate::Panels2)).
+///
+/// CUDA: none.
+#[derive(Clone, Copy, Debug)]
+pub enum FromEnd {}
+
 impl Order for LastFirst {}
 impl Stepped for LastFirst {}
+impl Order for FromEnd {}
+impl Stepped for FromEnd {}
 impl<const ROWS: usize> Order for Grouped<ROWS> {}
 impl<const ROWS: usize> Stepped for Grouped<ROWS> {}
 impl Order for Cyclic {}
@@ -144,6 +158,7 @@ impl<const THREADS: usize> AnyBlock for Block<'_, THREADS> {}
 
 pub(crate) mod sealed {
     use super::{Block, BlockTiles, Geometry, Tile, TileNumbers};
+    use crate::isa::product::GROUP_ROWS;
     // circle: as above
     use crate::view::tiles::TileView;
 
@@ -163,6 +178,17 @@ pub(crate) mod sealed {
         const GROUP: usize = 0;
         /// Whether tiles are counted from the last one on, and every second round backwards.
         const LAST_FIRST: bool = false;
+        /// Whether tiles are counted back from the last row of a matrix.
+        const FROM_END: bool = false;
+
+        /// How many rows of the first of a matrix's tiles, of so many rows each, lie in front of
+        /// its first row: fewer than a tile has, and whole slices, which are not stored. (The copy
+        /// engine fails at a store that begins before the tensor: docs/decisions/111.)
+        #[inline(always)]
+        fn rows_in_front(rows: usize, of_tile: usize) -> usize {
+            let more = of_tile - 1 - (rows + (of_tile - 1)) % of_tile;
+            if Self::FROM_END { more / GROUP_ROWS * GROUP_ROWS } else { 0 }
+        }
 
         /// The block's numbers among those below `tiles`, of tiles that are counted as the order
         /// says. No two blocks get the same number, and together they get all.
@@ -174,7 +200,7 @@ pub(crate) mod sealed {
             const {
                 assert!(
                     Self::GROUP == 0 && !Self::LAST_FIRST,
-                    "`Grouped` and `LastFirst` are orders of tiles of `Panels2`: take `Cyclic` for others"
+                    "`Grouped`, `LastFirst` and `FromEnd` are orders of tiles of `Panels2`: take `Cyclic` for others"
                 );
             }
             Self::numbers_in_groups(tiles)
@@ -245,6 +271,20 @@ impl sealed::Order for LastFirst {
 
 impl sealed::Stepped for LastFirst {
     const LAST_FIRST: bool = true;
+
+    #[inline(always)]
+    fn numbers_in_groups(tiles: usize) -> TileNumbers {
+        TileNumbers::of_block(tiles)
+    }
+}
+
+impl sealed::Order for FromEnd {
+    const BY_TILES: bool = true;
+}
+
+impl sealed::Stepped for FromEnd {
+    const LAST_FIRST: bool = true;
+    const FROM_END: bool = true;
 
     #[inline(always)]
     fn numbers_in_groups(tiles: usize) -> TileNumbers {

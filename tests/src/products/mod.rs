@@ -13,6 +13,7 @@ use tilepipe_test_kernels::tensor::steps::product_step;
 
 use crate::case::{dtype_of, random_bits};
 
+pub mod apart;
 pub mod attention;
 pub mod chained;
 pub mod decoding;

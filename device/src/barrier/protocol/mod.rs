@@ -28,6 +28,18 @@ pub(crate) trait EndBarriers {
     /// that is passed closed.
     fn marks(&self) -> bool;
 
+    /// Whether the warps of an end of this type may go different ways. (A constant, as `MAY_MARK`.)
+    const MAY_PART: bool;
+
+    /// Whether the warps of this end go different ways, and leave at different stages. They then
+    /// mark none, and pass all that still come until the other end has left. Such an end is one of
+    /// a pipeline whose ends leave by marks.
+    fn is_apart(&self) -> bool;
+
+    /// Whether one of the threads of the calling thread's warp says so. (Ends whose warps go
+    /// different ways ask, and no others.)
+    fn any_in_warp(&self, says: bool) -> bool;
+
     /// Waits until this end has stage `stage`: for phase `parity` of the barrier at which the other
     /// end arrives.
     fn wait(&self, stage: u32, parity: u32);
@@ -305,7 +317,9 @@ impl EndState {
     /// This end's copies have landed ([`EndBarriers::drain`]).
     #[inline(always)]
     pub(crate) fn leave<W: EndBarriers>(&mut self, barriers: &W) {
-        if W::MAY_MARK && barriers.marks() {
+        if W::MAY_PART && barriers.is_apart() {
+            while !self.pass_next(barriers) {}
+        } else if W::MAY_MARK && barriers.marks() {
             self.mark(barriers);
         } else if !self.closed && (self.holds || self.take(barriers).is_ok()) {
             self.close(barriers);
@@ -320,6 +334,9 @@ impl EndState {
     /// stages that it had, so the next one is here. So no role waits forever for one that leaves.
     #[inline(always)]
     pub(crate) fn try_leave<W: EndBarriers>(&mut self, barriers: &W) -> bool {
+        if W::MAY_PART && barriers.is_apart() {
+            return self.pass_next(barriers);
+        }
         if W::MAY_MARK && barriers.marks() {
             self.mark(barriers);
             return true;
@@ -336,6 +353,25 @@ impl EndState {
         }
         self.close(barriers);
         true
+    }
+
+    /// Passes the next stage, or the oldest one in hand, if it has come by now; whether none comes
+    /// any more.
+    ///
+    /// Of stages in hand the phases are complete, and no further ones can be before they are
+    /// passed: they are waited for again, at once. Whether the other end has left is asked again
+    /// too: if `closed` were read here, LLVM would keep it in memory.
+    #[inline(always)]
+    fn pass_next<W: EndBarriers>(&mut self, barriers: &W) -> bool {
+        let (stage, parity) = (self.stage, self.parity);
+        // The threads of a warp arrive together.
+        if !barriers.any_in_warp(barriers.poll(stage, parity)) {
+            return barriers.any_in_warp(barriers.is_marked(stage, parity));
+        }
+        // At once, and in each thread.
+        barriers.wait(stage, parity);
+        self.pass(barriers);
+        false
     }
 
     /// Waits until all arrivals of this end have happened, once it has left.

@@ -1,10 +1,11 @@
 //! The model of each instruction for the CPU: one OS thread runs a whole block or one role.
 //!
-//! Block-level code runs once, role-level code once for each role, per-thread closures once for
-//! each rank, in order. What makes this more than a sequential program is the [`model`]: copies
-//! land when the schedule says so, memory in flight and released tiles are poisoned, and a copy
-//! into memory that threads may still be reading is reported as the race that it would be on a GPU.
-//! Of the [`roles`] of a block one runs at a time; a [`scheduler`] says which, and finds deadlocks.
+//! Block-level code runs once, role-level code once for each role (or for each warpgroup that runs
+//! apart, as if it were a role), per-thread closures once for each rank, in order. What makes this
+//! more than a sequential program is the [`model`]: copies land when the schedule says so, memory
+//! in flight and released tiles are poisoned, and a copy into memory that threads may still be
+//! reading is reported as the race that it would be on a GPU. Of the [`roles`] of a block one runs
+//! at a time; a [`scheduler`] says which, and finds deadlocks.
 
 mod atomics;
 pub(crate) mod block;

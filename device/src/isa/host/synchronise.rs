@@ -7,7 +7,7 @@ use super::Schedule;
 use super::block::{Aligned, step, with_block};
 use super::mbarrier;
 use super::model::{Accesses, Model, Unit};
-use super::roles::synchronise;
+use super::roles::{own, synchronise};
 use crate::isa::{
     BULK_ZEROS, BoxShape, Corner, ElementKind, Members, PendingGroups, Phase, RawTensor, Reduce, ReduceCode,
     SharedOrigin, WARP,
@@ -68,7 +68,7 @@ pub(crate) fn mbarrier_name(barrier: *mut u64, name: &'static str, stage: u32) {
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, by: Members) {
-    arrive(barrier, by.count, true);
+    arrive(barrier, own(by).len(), true);
 }
 
 /// `mbarrier.arrive` with a count, by one thread.
@@ -98,7 +98,7 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_arrive_warps(barrier: *mut u64, by: Members) {
-    arrive(barrier, by.count / WARP, true);
+    arrive(barrier, own(by).len() / WARP, true);
 }
 
 /// `mbarrier.arrive.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more,

@@ -26,7 +26,7 @@ pub(crate) unsafe fn for_each_thread(threads: usize, body: impl Fn(usize)) {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn for_each_member(members: Members, body: impl Fn(usize)) {
-    for rank in 0..members.count {
+    for rank in roles::own(members) {
         enter_member(members, rank);
         body(rank);
     }
@@ -41,6 +41,9 @@ pub(super) fn enter_member(members: Members, rank: usize) {
 
 /// Runs `body` in the role's first thread.
 pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
+    if roles::own(members).start > 0 {
+        return;
+    }
     block::enter_thread(members.first);
     model::in_one_thread(body);
     block::leave_threads();
@@ -52,7 +55,8 @@ pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
-    for warp in 0..members.count / WARP {
+    let own = roles::own(members);
+    for warp in own.start / WARP..own.end / WARP {
         block::enter_warp(members.first / WARP + warp);
         body(warp);
     }
@@ -157,16 +161,22 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
         block::leave_threads();
     }
 
-    /// Computes each member's value from its rank in its role, which has `THREADS` members.
+    /// Computes each member's value from its rank in its role, which has `THREADS` members. (Of
+    /// those that run apart nobody asks for another warpgroup's: a member of this one stands there
+    /// for each of them.)
     ///
     /// # Safety
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
-        let values = core::array::from_fn(|rank| {
+        let own = roles::own(members);
+        let run = |rank| {
             enter_member(members, rank);
             value(rank)
-        });
+        };
+        let first = run(own.start);
+        let is_further = |rank: usize| rank != own.start && own.contains(&rank);
+        let values = core::array::from_fn(|rank| if is_further(rank) { run(rank) } else { first });
         block::leave_threads();
         PerThread(values)
     }
@@ -177,9 +187,9 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
-        for (rank, value) in self.0.iter_mut().enumerate() {
+        for rank in roles::own(members) {
             enter_member(members, rank);
-            update(rank, value);
+            update(rank, &mut self.0[rank]);
         }
         block::leave_threads();
     }

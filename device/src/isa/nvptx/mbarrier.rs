@@ -8,7 +8,7 @@
 use core::arch::asm;
 
 use super::threads::{PerThread, is_member, lanes_of};
-use crate::isa::{Members, PendingGroups, Phase, SharedOrigin, WARP};
+use crate::isa::{Members, Part, PendingGroups, Phase, SharedOrigin, WARP};
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -427,7 +427,7 @@ pub(crate) fn clock() -> u64 {
     tilepipe_clock()
 }
 
-/// One role's members and what they run, or a tuple of these for two to four roles of one block.
+/// What the roles of a block run: a [`Part`] for each, two to four.
 pub(crate) trait Parts {
     /// What each role's body returned, to its members alone.
     type Results;
@@ -449,7 +449,7 @@ pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
 
 macro_rules! parts {
     ($($body:ident $result:ident $number:tt),*) => {
-        impl<$($body: FnOnce() -> $result, $result),*> Parts for ($((Members, $body),)*) {
+        impl<$($body: FnOnce() -> $result, $result),*> Parts for ($(Part<$body>,)*) {
             type Results = ($(Option<$result>,)*);
 
             /// This is one chain of branches: roles that share a warp must not wait for one another
@@ -457,8 +457,8 @@ macro_rules! parts {
             #[inline(always)]
             fn divide(self) -> Self::Results {
                 let mut results = ($(None::<$result>,)*);
-                $(if is_member(self.$number.0) {
-                    results.$number = Some((self.$number.1)());
+                $(if is_member(self.$number.members) {
+                    results.$number = Some((self.$number.body)());
                 } else)* {}
                 results
             }

@@ -192,11 +192,19 @@ impl<'r, K: Channel> Consumer<'r, K> {
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
     pub fn quit(mut self) {
+        const {
+            assert!(
+                !K::APART,
+                "a warpgroup of an `Apart` role that leaves gives back what still comes until the producers have left, so it can't go on: it \
+                 leaves when its closure returns"
+            );
+        }
         self.state.leave(&ConsumerBarriers(self.memory));
     }
 
     #[inline(always)]
     fn wait_while(mut self, keep_polling: impl FnMut() -> bool) -> Result<Ready<'r, K>, Unready<Self>> {
+        const { check_together::<K>() };
         match self.state.take_while(&ConsumerBarriers(self.memory), keep_polling) {
             None => Err(Unready::TimedOut(self)),
             Some(Err(Closed)) => Err(Unready::Closed(Spent { end: self })),
@@ -249,6 +257,14 @@ impl<'r, K: Channel> Consumer<'r, K> {
     pub(super) fn of_parts(memory: Memory<K>, state: Lent<'r>) -> Self {
         Consumer { memory, state, brand: PhantomData, level: PhantomData }
     }
+}
+
+/// Refuses, at compile time, waits for a limited time where no thread decides for all.
+pub(super) const fn check_together<K: Channel>() {
+    assert!(
+        !K::APART,
+        "a wait for a limited time is one decision of the whole role, and the warpgroups of an `Apart` role go different ways: take `wait`"
+    );
 }
 
 impl<'r, K: Channel> Ready<'r, K> {

@@ -5,6 +5,7 @@ use core::ops::Deref;
 use core::time::Duration;
 
 use super::super::channel::Channel;
+use super::consumer::check_together;
 use super::{Consumer, Ready};
 use crate::barrier::{Closed, ConsumerBarriers, EndBarriers, Lent, Memory};
 use crate::fault;
@@ -244,7 +245,10 @@ impl<'r, K: Channel, H> Holding<'r, K, H> {
     where
         H: StagesHeld,
     {
-        const { check_left::<K, H>() };
+        const {
+            check_left::<K, H>();
+            check_together::<K>();
+        };
         match self.state.take_another_while(&ConsumerBarriers(self.memory), H::HELD as u32, keep_polling) {
             None => Err(NoMore::TimedOut(self)),
             Some(Err(Closed)) => Err(NoMore::Closed(self)),

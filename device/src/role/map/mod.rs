@@ -12,7 +12,7 @@ use crate::isa::{self, Members, WARP, WARPS};
 use crate::scope::BlockScope;
 
 /// Which threads of a block have which role. Sealed: [`WarpRoles`], [`WarpRoles3`], [`WarpRoles4`],
-/// [`EvenOdd`] and [`FirstThreads`], and the first three with a [`Budget`].
+/// [`EvenOdd`] and [`FirstThreads`], the first three with a [`Budget`], and two roles [`Apart`].
 ///
 /// Sizes are in threads and add up to the block's; a role without threads does not compile.
 ///
@@ -22,7 +22,8 @@ use crate::scope::BlockScope;
     message = "`{Self}` is no role map",
     label = "doesn't say which threads have which role",
     note = "take `WarpRoles<P, C>`, `WarpRoles3<A, B, C>`, `WarpRoles4<A, B, C, D>`, `EvenOdd<HALF>` or `FirstThreads<P, C>`, with sizes in threads",
-    note = "a `Budget` has as many numbers of registers as its map has roles: `Budget<WarpRoles<128, 256>, Registers<40, 232>>`"
+    note = "a `Budget` has as many numbers of registers as its map has roles: `Budget<WarpRoles<128, 256>, Registers<40, 232>>`; `Apart` \
+            takes `WarpRoles`, with or without a `Budget`"
 )]
 pub trait RoleMap: 'static + sealed::RoleMap {}
 
@@ -43,6 +44,91 @@ pub enum EvenOdd<const HALF: usize> {}
 /// The first `P` threads have role 0, the next `C` role 1; neither has to be whole warps (CUDA:
 /// `make_pipeline` with a `producer_count`).
 pub enum FirstThreads<const P: usize, const C: usize> {}
+
+/// A map of two roles, [`WarpRoles`], also with a [`Budget`], in whose second one each warpgroup
+/// runs the closure for itself: they go different ways in it.
+///
+/// For warpgroups that need different stages of one pipeline: each multiplies those that it needs
+/// and only gives the others back, [`Ready::release`](super::Ready::release), and is where it is in
+/// the pipeline whatever the others do. [`RoleGroup::own_rows`] says which rows of the products are
+/// those of the calling warpgroup. A stage is filled again when all warpgroups have given it back.
+/// If `APART` is false, all is as without it: for a kernel of which some instances are apart.
+///
+/// The role has what a warpgroup does by itself: products, their sums and rows of these, tiles of
+/// sums that are stored, closures that run per thread. It has no barrier: what its threads would do
+/// together, such as [`sync`](RoleGroup::sync), [`reduce`](RoleGroup::reduce), turns or a wait for
+/// a limited time, does not compile. Nor does a pipeline to it whose stages threads read; they are
+/// of [`OperandTile`](crate::product::OperandTile)s. It returns nothing, and what is handed to it
+/// is an output of sums, memory of [`Outputs`](crate::Outputs), or a tuple of these.
+///
+/// A warpgroup that leaves before the producers do gives back all stages that still come: the
+/// producers fill them, and the other warpgroups get them. Producers that fill stages until nobody
+/// wants them would do so for ever.
+///
+/// PTX: none of its own. CUDA: none; in CUTLASS the warpgroups of a consumer have states of the
+/// pipeline of their own.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::product::OperandTile;
+/// use tilepipe::role::{Apart, Partitioned, WarpRoles};
+/// use tilepipe::{
+///     Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut,
+///     TensorTile, bf16, kernel,
+/// };
+///
+/// type Rows = OperandTile<bf16, Extents2<128, 64>, Swizzle128>;
+/// type Columns = OperandTile<bf16, Extents2<64, 64>, Swizzle128>;
+/// type Panel = Panels2<128, 64, 32>;
+///
+/// /// Writes `A * B`, of a matrix A of 128 rows in which all is zero above the diagonal, and in
+/// /// tiles of 64 columns.
+/// #[kernel(min_blocks = 1)]
+/// pub fn lower(
+///     block: Block<384>,
+///     a: Tensor<bf16, Extents2<128, 64>, Swizzle128>,
+///     b: Tensor<bf16, Extents2<64, 64>, Swizzle128>,
+///     out: TensorMut<f32, Panel, Swizzle128>,
+///     shared: Shared<(
+///         Partitioned<Stages<(Rows, Columns), 2, TensorMap>>,
+///         Outputs<TensorTile<f32, Panel, Swizzle128>, 2>,
+///     )>,
+/// ) {
+///     let (stages, outputs) = shared.split();
+///     block
+///         .partition::<Apart<WarpRoles<128, 256>>>()
+///         .pipeline(stages)
+///         .role((), |_, mut producer, ()| {
+///             for along in [0, 64] {
+///                 let Ok(stage) = producer.acquire() else { return };
+///                 producer = stage.copy((a.at(0, along), b.at(0, along))).commit();
+///             }
+///         })
+///         .role((out, outputs), |group, consumer, (out, outputs)| {
+///             let mut ring = outputs.outputs(&group, out);
+///             // The first 64 rows have zeros in the second tile.
+///             let tiles = group.own_rows().end / 64;
+///             let (_, sums) = group.multiply(consumer, tiles);
+///             let Ok(sums) = sums else { return };
+///             ring.store_sums(0, &group, &sums, |_, _, sum| sum);
+///         })
+///         .run_last();
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 5 });
+/// # let of_ones = |at: usize| bf16::from_f32(f32::from(u8::from(at % 128 <= at / 128)));
+/// # let a = device.upload_2d(&(0..128 * 128).map(of_ones).collect::<Vec<_>>(), 128)?;
+/// # let b = device.upload_2d(&[bf16::from_f32(1.0); 64 * 128], 128)?;
+/// # let mut out = device.zeroed_2d::<f32>(64, 128)?;
+/// # lower::launch(&device.stream()?, 1, &a, &b, &mut out)?;
+/// # let expected: Vec<f32> = (0..128 * 64).map(|at| (at / 64 + 1) as f32).collect();
+/// # assert_eq!(out.download()?, expected);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Apart<M, const APART: bool = true>(PhantomData<M>);
 
 /// The first role of a map.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +191,16 @@ pub trait Warpgroups: WholeWarps {}
 
 impl<R: WholeWarps> Warpgroups for R {}
 
+/// The number of a role's barrier: none, at compile time, if its warpgroups run apart.
+const fn barrier_of<R: sealed::Role>() -> u32 {
+    assert!(
+        !R::APART,
+        "the warpgroups of an `Apart` role go different ways, so its threads do nothing together: no `sync`, `reduce`, `any`, `broadcast`, \
+         scratch memory or turns; a role taken together has them, `WarpRoles<P, C>`"
+    );
+    R::BARRIER_ID
+}
+
 pub(crate) mod sealed {
     use crate::isa::Members;
 
@@ -140,6 +236,8 @@ pub(crate) mod sealed {
         const BARRIER_ID: u32 = 1 + Self::INDEX;
         /// Its threads.
         const MEMBERS: Members;
+        /// Whether each of its warpgroups runs the closure for itself.
+        const APART: bool = false;
         /// What its threads do about registers.
         type Registers: super::registers::Share;
     }
@@ -216,9 +314,9 @@ const fn whole_warps(have_to_be: bool, fit: bool) -> bool {
 /// A map and its roles: each with its first thread's rank, the distance to the next, their number,
 /// and what its threads do about registers.
 macro_rules! map {
-    ($generics:tt $map:ty, $sizes:tt, roles $roles:literal, warps $warps:expr, registers $all:expr; $($role:ident $index:literal: $first:expr, $stride:literal, $count:ident, $registers:ty;)*) => {
+    ($generics:tt $map:ty, $sizes:tt, roles $roles:literal, warps $warps:expr, registers $all:expr; $($role:ident $index:literal: $first:expr, $stride:literal, $count:ident, $registers:ty $(, apart $apart:ident)?;)*) => {
         map_of! { $generics $map, $sizes, $roles, $warps, $all, 0 $(+ $count)* }
-        $(role_of! { $generics $map, $role $index: $first, $stride, $count, $registers })*
+        $(role_of! { $generics $map, $role $index: $first, $stride, $count, $registers $(, apart $apart)? })*
     };
 }
 
@@ -237,7 +335,7 @@ macro_rules! map_of {
 }
 
 macro_rules! role_of {
-    ([$($generic:tt)*] $map:ty, $role:ident $index:literal: $first:expr, $stride:literal, $count:ident, $registers:ty) => {
+    ([$($generic:tt)*] $map:ty, $role:ident $index:literal: $first:expr, $stride:literal, $count:ident, $registers:ty $(, apart $apart:ident)?) => {
         impl<$($generic)*> Role for Of<$map, $role> {
             type Group<'r> = RoleGroup<'r, Self, $count>;
 
@@ -250,6 +348,7 @@ macro_rules! role_of {
         impl<$($generic)*> sealed::Role for Of<$map, $role> {
             const INDEX: u32 = $index;
             const MEMBERS: Members = Members { first: $first, stride: $stride, count: $count };
+            $(const APART: bool = $apart;)?
             type Registers = $registers;
         }
     };
@@ -278,6 +377,13 @@ map!([const A: usize, const B: usize, const C: usize, const D: usize, const RA: 
     [A B C D], roles 4, warps true, registers Some(&[(A, RA), (B, RB), (C, RC), (D, RD)]);
     Role0 0: 0, 1, A, Count<RA>; Role1 1: A, 1, B, Count<RB>; Role2 2: A + B, 1, C, Count<RC>;
     Role3 3: A + B + C, 1, D, Count<RD>;);
+map!([const P: usize, const C: usize, const APART: bool] Apart<WarpRoles<P, C>, APART>,
+    [P C], roles 2, warps true, registers None;
+    Role0 0: 0, 1, P, AsLaunched; Role1 1: P, 1, C, AsLaunched, apart APART;);
+map!([const P: usize, const C: usize, const RP: usize, const RC: usize, const APART: bool]
+    Apart<Budget<WarpRoles<P, C>, Registers<RP, RC>>, APART>,
+    [P C], roles 2, warps true, registers Some(&[(P, RP), (C, RC)]);
+    Role0 0: 0, 1, P, Count<RP>; Role1 1: P, 1, C, Count<RC>, apart APART;);
 
 macro_rules! roles_of_warps {
     ($([$($generic:tt)*] $map:ty;)*) => {$(
@@ -285,7 +391,7 @@ macro_rules! roles_of_warps {
         where
             Self: Role,
         {
-            const BARRIER: u32 = <Self as sealed::Role>::BARRIER_ID;
+            const BARRIER: u32 = barrier_of::<Self>();
         }
         impl<$($generic)* I> CollectiveGroup for Of<$map, I>
         where
@@ -310,4 +416,6 @@ roles_of_warps! {
     [const P: usize, const C: usize, R,] Budget<WarpRoles<P, C>, R>;
     [const A: usize, const B: usize, const C: usize, R,] Budget<WarpRoles3<A, B, C>, R>;
     [const A: usize, const B: usize, const C: usize, const D: usize, R,] Budget<WarpRoles4<A, B, C, D>, R>;
+    [const P: usize, const C: usize, const APART: bool,] Apart<WarpRoles<P, C>, APART>;
+    [const P: usize, const C: usize, R, const APART: bool,] Apart<Budget<WarpRoles<P, C>, R>, APART>;
 }

@@ -403,9 +403,9 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
 }
 
 impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
-    /// Writes the numbers of the rows of a tile of the block's; those of rows beyond the end are
-    /// dropped. The tile is named by its index, or as the [`TilePlace`](crate::TilePlace) with this
-    /// index of another output.
+    /// Writes the numbers of the rows of a tile of the block's; those of rows that are not in the
+    /// matrix are dropped. The tile is named by its index, or as the
+    /// [`TilePlace`](crate::TilePlace) with this index of another output.
     ///
     /// PTX: `st.global.f32`, by one of the four threads that have the number.
     ///
@@ -430,13 +430,13 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
         if self.is_empty() {
             return;
         }
-        let (first, count) = self.tile(tile);
+        let (first, of_matrix) = self.tile(tile);
         let own = |rank: usize| {
             // As the tile's index (`RowValuesMut::tile`).
             let (down, across) = place_of_sum(isa::rank_here(rank) % SIZE, 0);
             for (nth, value) in values.values.get(rank).into_iter().enumerate() {
                 let at = down + from_first_sum(2 * nth).0;
-                if across == 0 && at < count {
+                if across == 0 && of_matrix.contains(&at) {
                     // SAFETY: the number of a row of the tile's matrix, which is in the output (0
                     // of `RowValuesMut`). The tile is the block's alone, as those of `O` are; the
                     // rows of a role are below `ROWS` (`check_rows`), and of the four threads that

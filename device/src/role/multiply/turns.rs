@@ -2,7 +2,6 @@
 
 use super::super::group::RoleGroup;
 use super::super::map::{Warpgroups, sealed};
-use crate::group::scratch::CollectiveGroup;
 use crate::isa;
 use crate::isa::product::WARPGROUP;
 use crate::marker::{BlockLevel, Brand, Uniform};
@@ -124,6 +123,7 @@ impl<P, const GROUPS: usize> Shared<'_, Turns<GROUPS>, P> {
                 GROUPS == 0 || GROUPS == SIZE / WARPGROUP,
                 "all warpgroups of a role take turns: a role of 256 threads takes `Turns<2>`, or `Turns<0>` for none"
             );
+            assert!(GROUPS == 0 || !R::APART, "the warpgroups of an `Apart` role take no turns: `Turns<0>`");
         }
         let _ = group;
         let mut turns = None;
@@ -131,8 +131,8 @@ impl<P, const GROUPS: usize> Shared<'_, Turns<GROUPS>, P> {
             // SAFETY: (0) role-level code of a role of warpgroups (`RoleGroup`), with a barrier
             // below; (1) `Shared` owns this memory, and is gone.
             turns = Some(unsafe { isa::Turns::new(self.offset(), <R as sealed::Role>::MEMBERS) });
-            // SAFETY: role-level code of the role, all of whose threads make this call.
-            unsafe { <R as CollectiveGroup>::sync() };
+            // SAFETY: role-level code of a role of whole warps, all of whose threads make the call.
+            unsafe { isa::role_barrier(<R as sealed::Role>::BARRIER_ID, <R as sealed::Role>::MEMBERS) };
         }
         InTurn { turns, brand: PhantomData, level: PhantomData }
     }

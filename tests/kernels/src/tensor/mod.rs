@@ -1,6 +1,7 @@
 //! Small kernels over tensors, whose boxes the copy engine finds by a map. But for
 //! [`sums_around`](fn@sums_around) each writes three times the number that it reads.
 
+pub mod apart;
 pub mod chained;
 pub mod dimensions;
 pub mod products;

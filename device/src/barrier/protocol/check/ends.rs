@@ -156,6 +156,16 @@ impl<'t, C: Checker, const STAGES: usize> ProducerBarriers<'t, C, STAGES> {
 impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, STAGES> {
     const STAGES: u32 = STAGES as u32;
     const MAY_MARK: bool = true;
+    const MAY_PART: bool = false;
+
+    fn is_apart(&self) -> bool {
+        false
+    }
+
+    // A thread of the model is a warp.
+    fn any_in_warp(&self, says: bool) -> bool {
+        says
+    }
 
     fn wait(&self, stage: u32, parity: u32) {
         // The consumers pass a stage once after each pass of the producers.
@@ -288,6 +298,16 @@ impl<'t, C: Checker, const STAGES: usize> ConsumerBarriers<'t, C, STAGES> {
 impl<C: Checker, const STAGES: usize> EndBarriers for ConsumerBarriers<'_, C, STAGES> {
     const STAGES: u32 = STAGES as u32;
     const MAY_MARK: bool = true;
+    const MAY_PART: bool = true;
+
+    fn is_apart(&self) -> bool {
+        self.0.setup().apart
+    }
+
+    // A thread of the model is a warp.
+    fn any_in_warp(&self, says: bool) -> bool {
+        says
+    }
 
     fn wait(&self, stage: u32, parity: u32) {
         self.0.wait(self.full(stage), parity, self.0.has_passed(stage) + 1);

@@ -83,6 +83,8 @@ pub(super) struct Setup {
     pub(super) told: bool,
     /// Whether the ends leave by a mark.
     pub(super) marks: bool,
+    /// Whether each consumer goes its own way.
+    pub(super) apart: bool,
     /// What is wrong.
     pub(super) mistake: Option<Mistake>,
 }
@@ -90,7 +92,7 @@ pub(super) struct Setup {
 impl Setup {
     /// A pipeline with asynchronous copies and no word.
     pub(super) const fn new(producers: usize, consumers: usize) -> Self {
-        Setup { producers, consumers, fills: Fills::Copies, told: false, marks: false, mistake: None }
+        Setup { producers, consumers, fills: Fills::Copies, told: false, marks: false, apart: false, mistake: None }
     }
 
     /// Its producers write by ordinary stores.
@@ -219,7 +221,11 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
             assert!(!part.is_being_written(), "a copy is under way behind the scope");
         }
         let [producers, consumers] = &self.events;
-        let events = [common(producers, self.setup.producers), common(consumers, self.setup.consumers)];
+        let producers = common(producers, self.setup.producers);
+        if self.setup.apart {
+            return [producers.clone(), self.each_for_itself(consumers, &producers)];
+        }
+        let events = [producers, common(consumers, self.setup.consumers)];
         let [committed, read] = events.each_ref().map(|events| tiles(events));
         assert!(read <= committed && committed <= read + STAGES, "{committed} tiles passed, {read} read");
         let [filled_up, read_up] = events.each_ref().map(|events| match events.last() {
@@ -231,6 +237,22 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
         assert!(closed_in_time, "closed behind {read} tiles of {committed}");
         assert!(filled_up.is_none() || read_up.is_none(), "each end left because the other one had");
         events
+    }
+}
+
+impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
+    /// Checks what consumers saw who go different ways: each tiles in order, and those who read
+    /// until the pipeline was closed all. Returns what they saw, one after the other.
+    fn each_for_itself(&self, consumers: &Mutex<Vec<Vec<Event>>>, producers: &[Event]) -> Vec<Event> {
+        let (all, committed) = (consumers.lock().expect("no thread has failed"), tiles(producers));
+        assert_eq!(all.len(), self.setup.consumers);
+        for events in &*all {
+            let read = tiles(events);
+            let closed = events.last() == Some(&Event::Closed);
+            assert!(read <= committed && (!closed || read == committed), "closed behind {read} tiles of {committed}");
+        }
+        assert!(!producers.contains(&Event::Closed), "producers don't learn that consumers have left");
+        all.concat()
     }
 }
 

@@ -11,7 +11,7 @@ use super::barrier::Manner;
 use super::checker::Shuttle;
 use super::pipeline::{Event, Setup, tiles};
 use super::scenes::{Link, Scene};
-use super::script::Step::{All, AllHolding, Drive, Hold, Keep, Pass, Quit, Release, Try, TryOrStop};
+use super::script::Step::{self, All, AllHolding, Drive, Hold, Keep, Pass, Quit, Release, Try, TryOrStop};
 
 /// How many schedules of each kind a scene gets.
 const SCHEDULES: usize = 200;
@@ -144,4 +144,41 @@ fn four_threads_hold_stages_and_leave_with_them() {
         }
     }
     report("stages in hand", 4 * 6);
+}
+
+/// Three consumers of bulk copies, each of which goes its own way.
+const OWN_WAYS: Setup = Setup::new(1, 3).with_bulk(true).marking();
+
+#[test]
+fn consumers_that_go_different_ways_get_all_tiles_that_they_wait_for() {
+    // One reads all; others leave behind so many tiles, one with a stage in hand.
+    let holds = [Pass(0), Hold(0)];
+    let ways: [&[Step]; 5] = [&[All(0)], &[], &[Pass(0); 2], &[Pass(0); 5], &holds];
+    let mut scenes = 0;
+    for (at, one) in ways.iter().enumerate() {
+        for other in &ways[at..] {
+            for filled in [vec![], vec![Pass(0); 7], vec![Pass(0), Keep(0)]] {
+                let manner = Manner::ANY_TIME.every_order();
+                sample::<2>(&Scene::apart(1, OWN_WAYS, manner, &filled, &[&[All(0)], one, other]), |_| {});
+                scenes += 1;
+            }
+        }
+    }
+    report("different ways", scenes);
+}
+
+#[test]
+fn consumers_that_go_different_ways_leave_two_pipelines_in_any_order() {
+    // As attention: keys, and the values of the tile before.
+    let filled = [Pass(0), Pass(0), Pass(1), Pass(0), Pass(1), Pass(1)];
+    let ways: [&[Step]; 4] =
+        [&[Pass(0), Pass(1), Pass(0), Pass(1), Pass(0), Pass(1)], &[], &[Pass(0)], &[Pass(0), Pass(0), Pass(1)]];
+    let mut scenes = 0;
+    for (at, one) in ways.iter().enumerate() {
+        for other in &ways[at..] {
+            sample::<2>(&Scene::apart(2, OWN_WAYS, Manner::LATE, &filled, &[ways[0], one, other]), |_| {});
+            scenes += 1;
+        }
+    }
+    report("different ways, two pipelines", scenes);
 }

@@ -24,6 +24,8 @@ pub(super) struct Scene {
     pub(super) manner: Manner,
     pub(super) links: Vec<Link>,
     pub(super) roles: Vec<Vec<Step>>,
+    /// What each consumer does, where they go different ways.
+    pub(super) apart: Vec<Vec<Step>>,
 }
 
 impl Scene {
@@ -32,11 +34,20 @@ impl Scene {
         Scene::new(manner, vec![Link { from: 0, to: 1, setup }], vec![producers.to_vec(), consumers.to_vec()])
     }
 
+    /// Pipelines of one setup from a role to one whose threads go different ways.
+    pub(super) fn apart(links: usize, setup: Setup, manner: Manner, producers: &[Step], consumers: &[&[Step]]) -> Self {
+        let link = Link { from: 0, to: 1, setup: Setup { apart: true, ..setup } };
+        let scene = Scene::new(manner, vec![link; links], vec![producers.to_vec(), Vec::new()]);
+        let apart = consumers.iter().map(|steps| steps.to_vec()).collect();
+        // They poll when they leave.
+        Scene { apart, manner: Manner { polled: true, ..manner }, ..scene }
+    }
+
     /// Several pipelines and roles.
     pub(super) fn new(manner: Manner, links: Vec<Link>, roles: Vec<Vec<Step>>) -> Self {
         let polls = |step: &Step| matches!(step, Step::Try(..) | Step::TryOrStop(..) | Step::TryHold(..));
         let polled = links.len() > 1 || roles.iter().flatten().any(polls);
-        Scene { manner: Manner { polled, ..manner }, links, roles }
+        Scene { manner: Manner { polled, ..manner }, links, roles, apart: Vec::new() }
     }
 
     /// How many threads a role has.
@@ -69,7 +80,8 @@ impl Scene {
         let mut threads = Threads::new();
         for (role, steps) in self.roles.iter().enumerate() {
             for rank in 0..self.threads(role) {
-                let (links, steps, its) = (self.links.clone(), steps.clone(), pipelines.clone());
+                let own = if role == 1 { self.apart.get(rank) } else { None };
+                let (links, steps, its) = (self.links.clone(), own.unwrap_or(steps).clone(), pipelines.clone());
                 let number = threads.add(move |thread| {
                     let mut ends: Vec<_> = links
                         .iter()

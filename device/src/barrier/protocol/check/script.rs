@@ -152,6 +152,8 @@ pub(super) trait AnyEnd {
     fn leave(&mut self);
     /// Whether it makes this mistake.
     fn makes(&self, mistake: Mistake) -> bool;
+    /// Whether its threads go different ways.
+    fn is_apart(&self) -> bool;
     /// Says that it has left.
     fn say_left(&mut self);
     /// Waits for the copies into a stage that it had.
@@ -323,14 +325,18 @@ impl<W: Side> AnyEnd for Running<W> {
         if !self.barriers.leave_by_mistake(&mut self.state, self.held.len() as u32) {
             self.state.leave(&self.barriers);
         }
-        // Nobody fills what was in hand.
-        for (stage, tile) in self.held.drain(..).zip(self.tile..) {
+        // Nobody fills what was in hand, but that of an end which passes all that comes.
+        for (stage, tile) in self.held.drain(..).zip(self.tile..).filter(|_| !self.barriers.is_apart()) {
             self.barriers.touch(stage, tile);
         }
     }
 
     fn makes(&self, mistake: Mistake) -> bool {
         self.barriers.makes(mistake)
+    }
+
+    fn is_apart(&self) -> bool {
+        self.barriers.is_apart()
     }
 
     fn say_left(&mut self) {
@@ -349,7 +355,8 @@ impl<W: Side> AnyEnd for Running<W> {
 /// Runs a role's steps in one thread, and leaves as [`Partition::run`](crate::role::Partition::run)
 /// does.
 pub(super) fn play<C: Checker>(ends: &mut [Option<Box<dyn AnyEnd + '_>>], steps: &[Step]) {
-    let several = ends.len() > 1;
+    // An end that goes its own way polls, too.
+    let polls = ends.len() > 1 || ends.iter().flatten().any(|end| end.is_apart());
     let says_early = |end: &mut Option<Box<dyn AnyEnd + '_>>| match end {
         Some(end) if end.makes(Mistake::LeftBeforeLeaving) => end.say_left(),
         _ => {}
@@ -363,7 +370,7 @@ pub(super) fn play<C: Checker>(ends: &mut [Option<Box<dyn AnyEnd + '_>>], steps:
     let mut ends: Vec<_> = ends.iter_mut().flatten().collect();
     if !steps.iter().any(|step| matches!(step, Step::Drive(_))) {
         ends.iter().for_each(|end| end.drain());
-        if several {
+        if polls {
             // Every end is tried.
             while ends.iter_mut().fold(false, |waits, end| !end.try_leave() | waits) {
                 C::yield_now();

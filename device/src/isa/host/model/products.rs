@@ -2,6 +2,7 @@
 //! somebody waits for it or earlier, as the schedule says.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::isa::product::{Factor, Operand, Start, UNIT};
@@ -19,6 +20,8 @@ pub(in crate::isa::host) struct Product {
     pub a: Left,
     pub b: Located,
     pub add: bool,
+    /// The rows that are computed.
+    pub rows: Range<usize>,
     pub sums: Arc<Mutex<Vec<f32>>>,
 }
 
@@ -52,7 +55,7 @@ impl Product {
             Left::Registers(bits) => bits.iter().map(|bits| value(self.factor, *bits)).collect(),
         };
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        for (row, sums) in sums.chunks_mut(self.b.operand.rows).enumerate() {
+        for (row, sums) in sums.chunks_mut(self.b.operand.rows).enumerate().filter(|(row, _)| self.rows.contains(row)) {
             let factors = &a[row * deep..][..deep];
             for (sum, column) in sums.iter_mut().zip(b.chunks(deep)) {
                 let first = if self.add { *sum } else { 0.0 };

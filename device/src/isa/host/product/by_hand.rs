@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::super::block::{self, step};
 use super::super::model::{Left, Located, Product};
+use super::super::roles;
 use super::super::threads::{PerThread, enter_member};
 use super::{Operands, Sums};
 use crate::isa::Members;
@@ -58,7 +59,8 @@ impl<W: Width> Sums<W> {
     }
 
     fn start_any(&mut self, factor: Factor, a: Left, b: Operand, onto: Onto) {
-        let product = Product { factor, a, b: Located::of(b), add: onto == Onto::Sums, sums: self.values.clone() };
+        let (b, add) = (Located::of(b), onto == Onto::Sums);
+        let product = Product { factor, a, b, add, rows: self.own_rows(), sums: self.values.clone() };
         step(|block| block.model.multiply(product));
     }
 
@@ -76,7 +78,7 @@ impl<W: Width> Sums<W> {
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn update(&mut self, members: Members, value: impl Fn(usize, usize, f32) -> f32) {
         let mut sums = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        for rank in 0..members.count {
+        for rank in roles::own(members) {
             enter_member(members, rank);
             for register in 0..W::COLUMNS / 2 {
                 let (row, column) = place_of_sum(rank, register);

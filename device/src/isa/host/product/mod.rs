@@ -4,6 +4,7 @@ pub(super) mod by_hand;
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -68,6 +69,7 @@ impl Operands {
 /// The sums of a group's threads: rows of `W::COLUMNS`.
 pub(crate) struct Sums<W: Width> {
     values: Arc<Mutex<Vec<f32>>>,
+    members: Members,
     width: PhantomData<W>,
 }
 
@@ -75,7 +77,13 @@ impl<W: Width> Sums<W> {
     /// Sums without values.
     pub(crate) fn new(members: Members) -> Self {
         let rows = members.count / WARPGROUP * GROUP_ROWS;
-        Sums { values: Arc::new(Mutex::new(vec![f32::NAN; rows * W::COLUMNS])), width: PhantomData }
+        Sums { values: Arc::new(Mutex::new(vec![f32::NAN; rows * W::COLUMNS])), members, width: PhantomData }
+    }
+
+    /// The rows of the threads that run here.
+    fn own_rows(&self) -> Range<usize> {
+        let own = roles::own(self.members);
+        own.start / WARPGROUP * GROUP_ROWS..own.end / WARPGROUP * GROUP_ROWS
     }
 
     /// Starts the product of A's rows and B's, in the stage that begins `further` times
@@ -90,7 +98,7 @@ impl<W: Width> Sums<W> {
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn multiply(&mut self, factor: Factor, operands: &Operands, further: u32, add: bool) {
         let [a, b] = operands.0.map(|one| Located::of(Operand { further: one.further + further, ..one }));
-        let product = Product { factor, a: Left::Shared(a), b, add, sums: self.values.clone() };
+        let product = Product { factor, a: Left::Shared(a), b, add, rows: self.own_rows(), sums: self.values.clone() };
         step(|block| block.model.multiply(product));
     }
 
@@ -186,13 +194,14 @@ impl Rooms {
     }
 }
 
-/// The number of the calling thread's warpgroup in the role; here nobody asks for it.
+/// The number of the calling thread's warpgroup in the role; where one thread runs them all, nobody
+/// asks for it.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn warpgroup_of(_: Members) -> u32 {
-    0
+pub(crate) unsafe fn warpgroup_of(members: Members) -> u32 {
+    (roles::own(members).start / WARPGROUP) as u32
 }
 
 /// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
@@ -207,7 +216,8 @@ pub(crate) unsafe fn for_first_of_warpgroups_from<const HERE: bool>(
     from: *const u8,
     body: impl Fn(usize, *const u8),
 ) {
-    for group in 0..members.count / WARPGROUP {
+    let own = roles::own(members);
+    for group in own.start / WARPGROUP..own.end / WARPGROUP {
         block::enter_thread(members.first + group * WARPGROUP);
         model::in_one_thread(|| body(group, from));
     }

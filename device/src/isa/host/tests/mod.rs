@@ -12,7 +12,7 @@ mod time;
 
 use super::*;
 use crate::cpu::{KernelPanic, Schedule, run_body};
-use crate::isa::Members;
+use crate::isa::{Members, Part};
 
 /// Threads of a role of whole warps.
 const fn warps(first: usize, count: usize) -> Members {
@@ -59,11 +59,35 @@ fn inval(index: usize) {
     unsafe { mbarrier_inval(mbarrier(index)) };
 }
 
+/// Roles that are taken together: members and bodies.
+trait Pairs {
+    type Parts: roles::Parts;
+    fn parts(self) -> Self::Parts;
+}
+
+fn together<F>((members, body): (Members, F)) -> Part<F> {
+    Part { members, apart: false, body }
+}
+
+macro_rules! pairs {
+    ($($body:ident $result:ident $index:tt),*) => {
+        impl<$($body: FnOnce() -> $result, $result),*> Pairs for ($((Members, $body),)*) {
+            type Parts = ($(Part<$body>,)*);
+            fn parts(self) -> Self::Parts {
+                ($(together(self.$index),)*)
+            }
+        }
+    };
+}
+pairs!(A R 0, B S 1);
+pairs!(A R 0, B S 1, C T 2);
+pairs!(A R 0, B S 1, C T 2, D U 3);
+
 /// As the function of this name: the bodies of these tests capture plain data.
 #[track_caller]
-fn divide<P: roles::Parts>(parts: P) -> P::Results {
+fn divide<P: Pairs>(pairs: P) -> <P::Parts as roles::Parts>::Results {
     // SAFETY: as said.
-    unsafe { roles::divide(parts) }
+    unsafe { roles::divide(pairs.parts()) }
 }
 
 /// As the function of this name.

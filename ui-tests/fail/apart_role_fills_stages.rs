@@ -1,0 +1,19 @@
+//! A stage would be filled by warpgroups of which each is at another one.
+#![forbid(unsafe_code)]
+use tilepipe::product::OperandTile;
+use tilepipe::role::{Apart, Partitioned, Role0, Role1, WarpRoles};
+use tilepipe::{Block, Extents2, Shared, Stages, Swizzle128, TensorMap, bf16, kernel};
+
+type Rows = OperandTile<bf16, Extents2<128, 64>, Swizzle128>;
+
+#[kernel]
+fn misuse(block: Block<384>, shared: Shared<Partitioned<Stages<Rows, 2, TensorMap>>>) {
+    let _ = block
+        .partition::<Apart<WarpRoles<128, 256>>>()
+        .pipeline_between(Role1, Role0, shared)
+        .role((), |_, _, ()| {})
+        .role((), |_, _, ()| {})
+        .run();
+}
+
+fn main() {}
