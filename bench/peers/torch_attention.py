@@ -18,23 +18,23 @@ from torch_tasks import Case, Contestant, empty
 
 # By the size of a head, whether attention is causal, and the rows of queries of a tile.
 INSTANCES = {
-    (64, False, 128): "attention__bf16_Grouped_1024__0_false_64_4_128_208_2_2_384_256_24_240_0",
-    (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_2_192_128_2_3_512_384_32_160_3",
-    (64, True, 128): "attention__bf16_LastFirst_1_false_64_4_128_128_2_2_384_256_24_240_0",
-    (64, True, 192): "attention__bf16_LastFirst_1_false_64_4_192_128_2_3_512_384_32_160_3",
-    (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_4_128_128_2_2_384_256_24_240_0",
-    (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_4_192_80_2_2_512_384_32_160_0",
-    (128, True, 128): "attention__bf16_LastFirst_1_false_128_4_128_128_2_2_384_256_24_240_0",
-    (128, True, 192): "attention__bf16_LastFirst_1_false_128_4_192_80_2_2_512_384_32_160_0",
-    (256, False, 128): "attention__bf16_Grouped_1024__0_false_256_4_128_64_1_2_384_256_24_240_0",
-    (256, True, 128): "attention__bf16_LastFirst_2_false_256_4_128_64_1_2_384_256_24_240_0",
+    (64, False, 128): "attention__bf16_Grouped_1024__0_false_64_4_128_208_2_2_384_256_24_240_0_false",
+    (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_2_192_128_2_3_512_384_32_160_3_false",
+    (64, True, 128): "attention__bf16_LastFirst_1_false_64_4_128_128_2_2_384_256_24_240_0_false",
+    (64, True, 192): "attention__bf16_FromEnd_1_false_64_4_192_128_2_3_512_384_32_160_3_false",
+    (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_4_128_128_2_2_384_256_24_240_0_false",
+    (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_4_192_80_2_2_512_384_32_160_0_false",
+    (128, True, 128): "attention__bf16_LastFirst_1_false_128_4_128_128_2_2_384_256_24_240_0_false",
+    (128, True, 192): "attention__bf16_FromEnd_1_false_128_4_192_80_2_2_512_384_32_160_0_true",
+    (256, False, 128): "attention__bf16_Grouped_1024__0_false_256_4_128_64_1_2_384_256_24_240_0_false",
+    (256, True, 128): "attention__bf16_LastFirst_2_false_256_4_128_64_1_2_384_256_24_240_0_true",
 }
 # The most heads of which each has a slope: `tilepipe_kernels::attention::MOST_HEADS`.
 MOST_HEADS = 256
 # The most tokens for which tiles of 128 rows are taken without asking how many rounds they are.
 ANY = 1 << 30
 OF_128_ROWS = {
-    (64, False): 1023, (64, True): 2048, (128, False): 0, (128, True): 4096, (256, False): ANY, (256, True): ANY,
+    (64, False): 1023, (64, True): 2047, (128, False): 0, (128, True): 4095, (256, False): ANY, (256, True): ANY,
 }  # fmt: skip
 # How much longer tiles of 128 rows take for each row, where rounds decide.
 LONGER = {64: 1.15, 128: 1.06}
@@ -117,6 +117,8 @@ QUERIES_GRADIENT = {
     (64, True): "attention_queries_gradient__bf16_LastFirst_2_64_128_128_2_0",
     (128, False): "attention_queries_gradient__bf16_Grouped_1024__0_128_128_64_3_2",
     (128, True): "attention_queries_gradient__bf16_LastFirst_2_128_128_64_3_0",
+    (256, False): "attention_queries_gradient__bf16_Grouped_1024__0_256_128_32_2_0",
+    (256, True): "attention_queries_gradient__bf16_LastFirst_2_256_128_32_2_0",
 }
 KEYS_GRADIENT = {
     (64, False): "attention_keys_gradient__bf16_Grouped_32__2_64_128_96_2",
@@ -124,6 +126,9 @@ KEYS_GRADIENT = {
     (128, False): "attention_keys_gradient__bf16_Grouped_32__2_128_128_64_2",
     (128, True): "attention_keys_gradient__bf16_Cyclic_2_128_128_64_2",
 }
+# Of keys, and of values, where each has a kernel: by size of a head.
+KEYS_GRADIENT_ALONE = {256: "attention_keys_gradient_alone__bf16_Grouped_32__2_256_128_32_2"}
+VALUES_GRADIENT = {256: "attention_values_gradient__bf16_Grouped_32__2_256_128_64_2"}
 # The most keys of a causal sequence whose gradient is computed row of tiles by row.
 MOST_ROW_BY_ROW = 2048
 # All three, those of the queries added up in any order, by size of a head; and from their sums.
@@ -203,6 +208,12 @@ def our_gradient(bench, shape, causal, unordered=False):
             ])  # fmt: skip
             return
         bench.tilepipe.launch(QUERIES_GRADIENT[head, causal], min(heads * tiles, multiprocessors), [*given, of_queries])
+        if head in KEYS_GRADIENT_ALONE:
+            q, k, _, gradient, *of_scores = given
+            grid = min(of_keys * tiles, multiprocessors)
+            bench.tilepipe.launch(KEYS_GRADIENT_ALONE[head], grid, [*given, of_keys_])
+            bench.tilepipe.launch(VALUES_GRADIENT[head], grid, [q, k, gradient, *of_scores, of_values])
+            return
         by_keys = KEYS_GRADIENT[head, causal and tokens <= MOST_ROW_BY_ROW]
         bench.tilepipe.launch(by_keys, min(of_keys * tiles, multiprocessors), [*given, of_keys_, of_values])
 

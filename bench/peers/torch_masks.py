@@ -15,10 +15,16 @@ from torch_attention import by_heads, far_off, tensors_of
 from torch_libraries import constant, matrices, nothing, view
 from torch_tasks import Case, Contestant
 
+# By the size of a head, rows of queries of a tile, and whether a query sees as many keys as `WIDE` says, or more: `rows` and
+# `keys` of `tilepipe_kernels::attention::forward`, of sequences of 512 queries or more, or fewer.
 WINDOW = {
-    64: "attention__bf16_LastFirst_2_false_64_4_128_128_2_2_384_256_24_240_0",
-    128: "attention__bf16_LastFirst_2_false_128_4_128_128_2_2_384_256_24_240_0",
+    (64, False): (192, "attention__bf16_FromEnd_2_false_64_4_192_64_2_5_512_384_32_160_0_true"),
+    (64, True): (192, "attention__bf16_FromEnd_2_false_64_4_192_128_2_3_512_384_32_160_0_true"),
+    (128, False): (128, "attention__bf16_LastFirst_2_false_128_4_128_128_2_2_384_256_24_240_0_false"),
+    (128, True): (192, "attention__bf16_FromEnd_2_false_128_4_192_80_2_2_512_384_32_160_0_true"),
 }
+OF_FEW_QUERIES = (128, "attention__bf16_LastFirst_2_false_64_4_128_128_2_2_384_256_24_240_0_false")
+WIDE = {64: 768, 128: 1536}
 PACKED = {
     64: "attention_packed__bf16_LastFirst_64_128_128_2_2_384_256_24_240",
     128: "attention_packed__bf16_LastFirst_128_128_128_2_2_384_256_24_240",
@@ -35,7 +41,7 @@ def masks(bench):
     """Attention of bf16, causal, in windows and of packed sequences."""
     is_device = torch_tasks.DEVICE == "cuda"
     for tokens, heads, of_keys, before in WINDOWS if is_device else SMALL_WINDOWS:
-        for head in WINDOW:
+        for head in WIDE:
             shape = (tokens, heads, of_keys, head)
             yield Case(
                 f"masks window of {before} {tokens} tokens {heads}/{of_keys} heads of {head}", "bf16",
@@ -80,9 +86,9 @@ def scale_of(head):
     return (ctypes.c_float * 1)(math.log2(math.e) / math.sqrt(head))
 
 
-def contestant(bench, symbol, shape, views):
+def contestant(bench, symbol, shape, views, rows=128):
     tokens, heads, _, _ = shape
-    grid = min(-(-tokens // 128) * heads, multiprocessors())
+    grid = min(-(-tokens // rows) * heads, multiprocessors())
 
     def run(tensors):
         bench.tilepipe.launch(symbol, grid, views(tensors))
@@ -99,7 +105,10 @@ def our_window(bench, shape, before):
         inputs = [matrices(tensors[one], False, tokens, head) for one in ("q", "k", "v")]
         return [*inputs, *map(constant, (scale, band, shaped)), matrices(tensors["out"], True, tokens, head), nothing()]
 
-    return contestant(bench, WINDOW[head], shape, views)
+    rows, kernel = WINDOW[head, min(before + 1, tokens) >= WIDE[head]]
+    if head == 64 and tokens < 512:
+        rows, kernel = OF_FEW_QUERIES
+    return contestant(bench, kernel, shape, views, rows)
 
 
 def our_packed(bench, shape, offsets):

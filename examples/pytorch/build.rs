@@ -1,8 +1,14 @@
 //! Builds the kernels to PTX, where there is a compiler for GPUs.
 
 /// The kernels of attention and of its gradient; `.cargo/config.toml` names them for the CPU.
-const ATTENTION: [&str; 4] =
-    ["attention", "attention_row_products", "attention_queries_gradient", "attention_keys_gradient"];
+const ATTENTION: [&str; 6] = [
+    "attention",
+    "attention_row_products",
+    "attention_queries_gradient",
+    "attention_keys_gradient",
+    "attention_keys_gradient_alone",
+    "attention_values_gradient",
+];
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(without_gpu_kernels)");

@@ -1,6 +1,6 @@
 //! Control flow of generated code: instructions, basic blocks, loops.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One instruction of PTX or SASS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,6 +307,39 @@ impl<'a> Loop<'a> {
             Some(next) if self.members.contains(&next) => Step::Followed,
             _ => Step::Ignored,
         })
+    }
+
+    /// Returns the fewest `wanted` instructions that a way round the loop has, with those that are
+    /// guarded. An inner loop is gone through once at most.
+    pub fn fewest(&self, wanted: impl Fn(&Instruction) -> bool) -> usize {
+        let heads = self.heads();
+        let own = |block: usize| self.code.blocks[block].instructions.iter().filter(|one| wanted(one)).count();
+        let mut fewest: BTreeMap<usize, usize> = heads.iter().map(|head| (*head, own(*head))).collect();
+        let mut open = heads.clone();
+        while let Some(block) = open.pop() {
+            for &next in &self.code.blocks[block].successors {
+                let count = fewest[&block] + own(next);
+                if !heads.contains(&next)
+                    && self.members.contains(&next)
+                    && fewest.get(&next).is_none_or(|found| count < *found)
+                {
+                    fewest.insert(next, count);
+                    open.push(next);
+                }
+            }
+        }
+        let leads_back = |block: &usize| self.code.blocks[*block].successors.iter().any(|next| heads.contains(next));
+        fewest.iter().filter(|(block, _)| leads_back(block)).map(|(_, count)| *count).min().unwrap_or(0)
+    }
+
+    /// Returns the loops with a `wanted` instruction in which no inner loop has one: this one, or
+    /// some inside it.
+    pub fn innermost(self, wanted: fn(&Instruction) -> bool) -> Vec<Loop<'a>> {
+        let inner: Vec<Loop<'a>> = self.inner().into_iter().filter(|one| one.count(wanted) > 0).collect();
+        match inner.is_empty() {
+            true => vec![self],
+            false => inner.into_iter().flat_map(|one| one.innermost(wanted)).collect(),
+        }
     }
 
     /// Returns whether control can get from this loop to another one.

@@ -194,6 +194,12 @@ fn stages_of_products_are_given_back_unread() {
 }
 
 #[test]
+fn warpgroups_that_run_apart_multiply_each_its_own_stages() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::apart::check(&device).unwrap());
+}
+
+#[test]
 fn memory_of_a_product_that_a_role_left_is_another_products() {
     let Some(device) = gpu() else { return };
     println!("{} launches", products::check_left_early(&device).unwrap());

@@ -6,17 +6,18 @@
 //! Around the loops LLVM counts tiles, and lays out the ways of blocks with a partial one, in other
 //! orders.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::dataflow::{difference, rounds};
-use tilepipe_tests::flow::{Instruction, Loop};
+use tilepipe_tests::flow::{Code, Instruction, Loop};
 use tilepipe_tests::ptx::{
     self, Entry, is_arrival, is_arrival_of_copies, is_block_barrier, is_commit, is_copy, is_global_store,
     is_mbarrier_wait, is_shared_load, is_wait, is_warp_barrier,
 };
+use tilepipe_tests::sass;
 
 /// By how many instructions a safe kernel's loops may be longer than its twin's, and why. The list
 /// may only shrink.
@@ -35,7 +36,13 @@ const LONGER: [(&str, usize, &str); 2] = [
 
 /// Twins whose rounds are others than their safe kernel's, and why: they are timed beside it, and
 /// not compared one instruction by another.
-const OF_ANOTHER_FORM: [(&str, &str); 2] = [
+const OF_ANOTHER_FORM: [(&str, &str); 3] = [
+    (
+        "attention__",
+        "a warpgroup walks over the tiles of keys that its own queries see, in loops with and without a mask, and stores its results from where its \
+         queries lay; a round of the safe kernel has further: a vote of the warp and a branch at each wait, a barrier of the warp before an arrival, one \
+         arrival of each warp, a choice whether there is a mask, a product by the scale of each maximum, a second vote where sums are scaled, and turns",
+    ),
     (
         "moving_average_bulk__",
         "a round is unrolled by the stages, so that no register has a stage's number, and partial tiles are read where they lie: the safe kernel is at \
@@ -171,7 +178,7 @@ fn an_unrolled_twin_does_in_its_round_what_its_safe_kernel_does_in_as_many_as_it
         ("arrivals", is_arrival),
     ];
     let mut checked = 0;
-    let unrolled = |twin: &Entry| is_of_another_form(twin) && !twin.name.starts_with("gemm__");
+    let unrolled = |twin: &Entry| twin.name.starts_with("moving_average_bulk__");
     for (safe, twin) in all_pairs().into_iter().filter(|(_, twin)| unrolled(twin)) {
         let stages: usize = twin.name.rsplit('_').next().and_then(|number| number.parse().ok()).unwrap();
         let rounds = |entry: &Entry| -> Vec<usize> {
@@ -215,14 +222,85 @@ fn a_product_of_the_twin_has_the_rounds_of_the_safe_kernel() {
     assert_eq!(checked, 14);
 }
 
+/// In the loop over tiles of keys: two products are started behind one fence, the older one is
+/// waited for, and weights are computed before the wait for the younger one.
 #[test]
-fn the_twins_are_of_eleven_kernels() {
+fn a_round_of_attention_has_the_products_and_the_powers_of_its_twins() {
+    const KINDS: [(&str, Kind); 5] = [
+        ("products", is_product),
+        ("fences", |one| one.is("wgmma.fence")),
+        ("groups", |one| one.is("wgmma.commit_group")),
+        ("waits for products", |one| one.is("wgmma.wait_group")),
+        ("powers", is_power),
+    ];
+    let mut checked = 0;
+    for (safe, twin) in all_pairs().into_iter().filter(|(_, twin)| twin.name.starts_with("attention__")) {
+        let rounds = |entry: &Entry| -> BTreeSet<Vec<usize>> {
+            let all = rounds_of_attention(&entry.code, is_product, is_power);
+            all.iter().map(|one| KINDS.iter().map(|(_, kind)| one.count(kind)).collect()).collect()
+        };
+        let (of_safe, of_twin) = (rounds(&safe), rounds(&twin));
+        assert_eq!(of_safe.len(), 1, "{}: {of_safe:?}", safe.name);
+        assert_eq!(of_safe, of_twin, "{}: {:?}", twin.name, KINDS.map(|(what, _)| what));
+        checked += 1;
+    }
+    assert_eq!(checked, 12);
+}
+
+/// Of the rounds in which nothing is masked and no sums are scaled, since they are the shortest.
+#[test]
+fn a_round_of_attention_has_at_most_a_fifth_more_machine_code_than_its_twins() {
+    let of_module = |module: Module| -> BTreeMap<String, Code> {
+        let text = module.sass("sm_90a").unwrap_or_else(|error| panic!("{error}"));
+        let kernels = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
+        kernels.into_iter().map(|(name, code)| (name.replace("tilepipe_kernels$", ""), code)).collect()
+    };
+    let (safe, twins) = (of_module(Module::Kernels), of_module(Module::Twins));
+    let shortest = |code: &Code| {
+        let all = rounds_of_attention(code, |one| one.is("HGMMA"), |one| one.is("MUFU.EX2"));
+        all.iter().map(|one| one.fewest(|_| true)).min()
+    };
+    let mut checked = 0;
+    for (name, twin) in twins.iter().filter_map(|(name, twin)| Some((name.strip_prefix(TWIN)?, twin))) {
+        if !name.starts_with("attention__") {
+            continue;
+        }
+        let (Some(own), Some(by_hand)) = (shortest(&safe[name]), shortest(twin)) else {
+            panic!("{name}: no round multiplies and computes powers")
+        };
+        assert!(by_hand <= own && 5 * own <= 6 * by_hand, "{name}: {own} instructions, {by_hand} in the twin");
+        checked += 1;
+    }
+    assert_eq!(checked, 12);
+}
+
+fn is_product(one: &Instruction) -> bool {
+    one.is("wgmma.mma_async")
+}
+
+fn is_power(one: &Instruction) -> bool {
+    one.is("ex2")
+}
+
+/// The loops over tiles of keys.
+fn rounds_of_attention(
+    code: &Code,
+    is_product: fn(&Instruction) -> bool,
+    is_power: fn(&Instruction) -> bool,
+) -> Vec<Loop<'_>> {
+    let loops = code.loops_with(&[is_product]).into_iter();
+    loops.flat_map(|one| one.innermost(is_product)).filter(|one| one.count(is_power) > 0).collect()
+}
+
+#[test]
+fn the_twins_are_of_twelve_kernels() {
     let mut kernels: BTreeMap<String, usize> = BTreeMap::new();
     for (safe, _) in all_pairs() {
         let (name, _) = safe.name.split_once("__").unwrap();
         *kernels.entry(name.to_owned()).or_default() += 1;
     }
     let expected = [
+        ("attention", 12),
         ("gemm", 14),
         ("moving_average_bulk", 2),
         ("moving_average_wide", 1),

@@ -16,6 +16,7 @@ CASES = [
     ((2, 130, 2, 64), 40, 2),
     ((2, 1, 30, 3, 80), 50, 3),
     ((60, 1, 128), 90, 1),
+    ((2, 40, 2, 136), 70, 1),
 ]
 #: Whether attention is causal, and the window.
 MASKS = [(False, (None, None)), (True, (None, None)), (True, (20, None)), (False, (9, 5))]

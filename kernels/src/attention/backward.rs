@@ -12,10 +12,13 @@ use super::error::{AttentionError, expect, refuse};
 use super::forward::{Attention, Size};
 use super::gradient::{
     JOIN_TILE, QUERIES_OF_SUMS, Scores, attention_gradient, attention_gradient_join, attention_keys_gradient,
-    attention_queries_gradient, attention_row_products,
+    attention_keys_gradient_alone, attention_queries_gradient, attention_row_products, attention_values_gradient,
 };
 use super::seen::{ALL, CAUSAL, WINDOW};
-use super::shaped::{attention_keys_gradient_shaped, attention_queries_gradient_shaped};
+use super::shaped::{
+    attention_keys_gradient_alone_shaped, attention_keys_gradient_shaped, attention_queries_gradient_shaped,
+    attention_values_gradient_shaped,
+};
 use crate::instance::{blocks, extents, has, has_elements, small_blocks};
 use crate::{MatrixView, MatrixViewMut};
 
@@ -44,12 +47,13 @@ pub fn rows_of_room(sequences: usize, heads: usize) -> usize {
 /// Weights and their gradients are of `f32`, rounded to `T` before they multiply. The order of all
 /// sums is fixed, so the same bits come out in each run.
 ///
-/// There is no gradient of heads of more than 128 elements. Where the order of sums does not
-/// matter, [`backward_unordered`] has fewer products, and takes less time with many tokens.
+/// Heads of more than 128 elements take one kernel for the gradient of keys and one for that of
+/// values, so one product for each pair of tiles more. Where the order of sums does not matter,
+/// [`backward_unordered`] has fewer products, and takes less time with many tokens.
 ///
 /// # Errors
 ///
-/// [`AttentionError`]: what there is no gradient of, and what `forward` refuses.
+/// [`AttentionError`]: other matrices than these, and what `forward` refuses.
 ///
 /// # Examples
 ///
@@ -196,12 +200,11 @@ struct Given<'a> {
 /// docs/performance.md.)
 const MOST_ROW_BY_ROW: usize = 2048;
 
-impl Given<'_> {
+impl<'a> Given<'a> {
     fn compute<T: OperandElement>(self, stream: &Stream, attention: &Attention) -> Result<(), AttentionError> {
         let Given { of: [queries, keys, values], result: [result, logarithms], gradient, gradients, room, sums } = self;
         let [of_queries, of_keys, of_values] = gradients;
         let size = Size::new(attention, [&queries, &keys, &values, &result])?;
-        attention.check_head("gradient")?;
         let shape = attention.shape(size.heads)?;
         expect("the result's gradient", extents(&gradient), extents(&queries))?;
         expect("the queries' gradient", extents(&of_queries), extents(&queries))?;
@@ -210,7 +213,11 @@ impl Given<'_> {
         expect("logarithms", extents(&logarithms), size.logarithms())?;
         expect("the room", extents(&room), [rows_of_room(size.sequences, size.heads), size.queries])?;
         if let Some(sums) = &sums {
-            refuse("unordered gradient", [(size.padded() != 128, "heads of no more than 64 elements")])?;
+            let asked = [
+                (size.padded() < 128, "heads of no more than 64 elements"),
+                (size.padded() > 128, "heads of more than 128 elements"),
+            ];
+            refuse("unordered gradient", asked)?;
             attention.check_unshaped("unordered gradient")?;
             let wanted = [rows_of_sums(size.sequences, size.heads, size.queries), COLUMNS_OF_SUMS];
             expect("the room for sums", extents(sums), wanted)?;
@@ -227,16 +234,23 @@ impl Given<'_> {
         let of_rows = of_rows.ok_or(AttentionError::Head { head: size.head })?;
         let mask = if size.mask() == ALL { ALL } else { WINDOW };
         let row_by_row = size.mask() == CAUSAL && size.keys <= MOST_ROW_BY_ROW;
-        let (by_queries, by_keys) = if shape.is_some() {
-            (
-                instance(&attention_queries_gradient_shaped::INSTANCES, WINDOW, &|_| true)?,
-                instance(&attention_keys_gradient_shaped::INSTANCES, WINDOW, &|_| true)?,
-            )
-        } else {
-            (
-                instance(&attention_queries_gradient::INSTANCES, mask, &|_| true)?,
-                instance(&attention_keys_gradient::INSTANCES, WINDOW, &|one| has(one, "O", "Cyclic") == row_by_row)?,
-            )
+        let (any, in_order) = (|_: &Instance| true, |one: &Instance| has(one, "O", "Cyclic") == row_by_row);
+        let by_queries = match shape {
+            None => instance(&attention_queries_gradient::INSTANCES, mask, &any)?,
+            Some(_) => instance(&attention_queries_gradient_shaped::INSTANCES, WINDOW, &any)?,
+        };
+        // Of keys and values one for both, or one for each.
+        let (by_keys, by_values) = match (size.padded(), &shape) {
+            (256, None) => (
+                instance(&attention_keys_gradient_alone::INSTANCES, WINDOW, &any)?,
+                Some(instance(&attention_values_gradient::INSTANCES, WINDOW, &any)?),
+            ),
+            (256, Some(_)) => (
+                instance(&attention_keys_gradient_alone_shaped::INSTANCES, WINDOW, &any)?,
+                Some(instance(&attention_values_gradient_shaped::INSTANCES, WINDOW, &any)?),
+            ),
+            (_, None) => (instance(&attention_keys_gradient::INSTANCES, WINDOW, &in_order)?, None),
+            (_, Some(_)) => (instance(&attention_keys_gradient_shaped::INSTANCES, WINDOW, &any)?, None),
         };
 
         let numbers = room.to_input();
@@ -245,31 +259,40 @@ impl Given<'_> {
         launch(stream, small_blocks(stream, tiles), of_rows, [result, gradient.clone(), logarithms, head, room])?;
 
         let scores = Scores { scale: size.scale, scale_of_powers: size.scale * LOG2_E, band: size.band() };
+        let (scores, shape) = (Bound::scalar(scores), shape.as_ref().map(Bound::constant));
         let (queries, gradient) = (size.of_queries(queries)?, size.of_queries(gradient)?);
         let (keys, values) = (size.of_keys(keys)?, size.of_keys(values)?);
-        let mut given = vec![queries, keys, values, gradient, numbers, Bound::scalar(scores)];
-        given.extend(shape.as_ref().map(Bound::constant));
-        let of_both = [size.of_keys(of_keys)?, size.of_keys(of_values)?];
-        let tiles_of_keys = size.keys.div_ceil(128) * size.heads_of_keys * size.sequences;
+        let (of_keys, of_values) = (size.of_keys(of_keys)?, size.of_keys(of_values)?);
+        // What a kernel takes that reads these matrices and writes those.
+        let arguments = |read: &[&Bound<'a>], written: &[&Bound<'a>]| -> Vec<Bound<'a>> {
+            let of_scores = [&numbers, &scores].into_iter().chain(&shape);
+            read.iter().copied().chain(of_scores).chain(written.iter().copied()).cloned().collect()
+        };
+        let all = [&queries, &keys, &values, &gradient];
+        // Of what goes over queries for a tile of keys.
+        let grid = blocks(stream, size.keys.div_ceil(128) * size.heads_of_keys * size.sequences);
         if let Some(sums) = sums {
-            let whole = instance(&attention_gradient::INSTANCES, WINDOW, &|_| true)?;
+            let whole = instance(&attention_gradient::INSTANCES, WINDOW, &any)?;
             let join = attention_gradient_join::INSTANCES.iter().find(|one| has_elements::<T>(one));
             let join = join.ok_or(AttentionError::Head { head: size.head })?;
             let read = sums.to_input();
-            let arguments: Vec<Bound<'_>> = given.into_iter().chain(of_both).chain([sums]).collect();
-            launch(stream, blocks(stream, tiles_of_keys), whole, arguments)?;
+            launch(stream, grid, whole, arguments(&all, &[&of_keys, &of_values, &sums]))?;
             let [tokens, elements] = JOIN_TILE;
             let tiles = (size.sequences * size.queries).div_ceil(tokens) * (size.heads * size.head).div_ceil(elements);
             let [head, queries] = [size.head, size.queries].map(|number| Bound::scalar(number as u32));
             launch(stream, small_blocks(stream, tiles), join, [read, head, queries, of_queries])?;
             return Ok(());
         }
-        let out = size.of_queries(of_queries)?;
-        let arguments: Vec<Bound<'_>> = given.iter().cloned().chain([out]).collect();
+        let of_queries = size.of_queries(of_queries)?;
         let tiles = size.queries.div_ceil(128) * size.heads * size.sequences;
-        launch(stream, blocks(stream, tiles), by_queries, arguments)?;
-        let arguments: Vec<Bound<'_>> = given.into_iter().chain(of_both).collect();
-        launch(stream, blocks(stream, tiles_of_keys), by_keys, arguments)?;
+        launch(stream, blocks(stream, tiles), by_queries, arguments(&all, &[&of_queries]))?;
+        match by_values {
+            None => launch(stream, grid, by_keys, arguments(&all, &[&of_keys, &of_values]))?,
+            Some(by_values) => {
+                launch(stream, grid, by_keys, arguments(&all, &[&of_keys]))?;
+                launch(stream, grid, by_values, arguments(&[&queries, &keys, &gradient], &[&of_values]))?;
+            }
+        }
         Ok(())
     }
 }

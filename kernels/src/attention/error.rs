@@ -71,7 +71,7 @@ pub enum AttentionError {
     },
     /// What was asked for is not there with something else that was.
     Without {
-        /// What: `decoding`, `gradient` or `unordered gradient`.
+        /// What: `decoding`, `unordered gradient` or `attention of packed sequences`.
         what: &'static str,
         /// With what.
         with: &'static str,

@@ -9,12 +9,15 @@ use tilepipe_host::{Argument, Bound, Nothing, Stream, launch};
 use super::decoding::{attention_decoding, attention_join};
 use super::error::{AttentionError, expect, refuse};
 use super::gradient::{
-    attention_gradient, attention_gradient_join, attention_keys_gradient, attention_queries_gradient,
-    attention_row_products,
+    attention_gradient, attention_gradient_join, attention_keys_gradient, attention_keys_gradient_alone,
+    attention_queries_gradient, attention_row_products, attention_values_gradient,
 };
 use super::packed::attention_packed;
 use super::seen::{ALL, CAUSAL, WINDOW};
-use super::shaped::{attention_keys_gradient_shaped, attention_queries_gradient_shaped};
+use super::shaped::{
+    attention_keys_gradient_alone_shaped, attention_keys_gradient_shaped, attention_queries_gradient_shaped,
+    attention_values_gradient_shaped,
+};
 use super::{Band, MOST_HEADS, Shape, attention};
 use crate::instance::{blocks, extents, has, has_elements, multiprocessors};
 use crate::{MatrixView, MatrixViewMut};
@@ -22,10 +25,13 @@ use crate::{MatrixView, MatrixViewMut};
 /// All instances of attention's kernels. Their results differ in rounding between devices, so the
 /// registry of kernels does not have them.
 pub fn instances() -> impl Iterator<Item = &'static Instance> {
-    let in_order = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
-    let of_shaped =
-        attention_queries_gradient_shaped::INSTANCES.iter().chain(&attention_keys_gradient_shaped::INSTANCES);
-    let in_order = in_order.chain(of_shaped);
+    let of_keys = attention_keys_gradient::INSTANCES.iter().chain(&attention_keys_gradient_alone::INSTANCES);
+    let of_keys = of_keys.chain(&attention_values_gradient::INSTANCES);
+    let of_shaped_keys =
+        attention_keys_gradient_shaped::INSTANCES.iter().chain(&attention_keys_gradient_alone_shaped::INSTANCES);
+    let of_shaped_keys = of_shaped_keys.chain(&attention_values_gradient_shaped::INSTANCES);
+    let of_queries = attention_queries_gradient::INSTANCES.iter().chain(&attention_queries_gradient_shaped::INSTANCES);
+    let in_order = of_queries.chain(of_keys).chain(of_shaped_keys);
     let of_gradient = in_order.chain(&attention_gradient::INSTANCES).chain(&attention_gradient_join::INSTANCES);
     let of_decoding = attention_decoding::INSTANCES.iter().chain(&attention_join::INSTANCES);
     let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
@@ -267,6 +273,12 @@ impl Size {
         Band { before: before.min(self.keys) as i32, behind: behind.min(self.queries.max(self.keys)) as i32 }
     }
 
+    /// The most keys that a query sees, of a sequence that is long enough.
+    fn seen(&self) -> usize {
+        let [before, behind] = self.window.map(|keys| keys.map_or(self.keys, |keys| keys.min(self.keys)));
+        (before + 1).saturating_add(behind).min(self.keys)
+    }
+
     /// The elements of a head as the kernels compute them.
     pub(super) fn padded(&self) -> usize {
         self.head.next_power_of_two().max(64)
@@ -364,13 +376,15 @@ fn positive(what: &'static str, scale: f32) -> Result<(), AttentionError> {
 }
 
 /// Queries of a tile, on so many multiprocessors: 64 for each of three warpgroups, or of two.
-/// (Measured: docs/decisions/103.)
+/// (Measured: docs/decisions/103, 111 and 112.)
 fn rows(size: &Size, mask: u32, multiprocessors: usize) -> usize {
     // How much longer two warpgroups take for each query.
     let longer = match (size.padded(), mask) {
-        (256, _) | (_, WINDOW) => return 128,
-        (64, CAUSAL) => return if size.queries <= 2048 { 128 } else { 192 },
-        (_, CAUSAL) => return if size.queries <= 4096 { 128 } else { 192 },
+        (256, _) => return 128,
+        (64, WINDOW) => return if size.queries < 512 { 128 } else { 192 },
+        (_, WINDOW) => return if size.seen() < 1536 { 128 } else { 192 },
+        (64, CAUSAL) => return if size.queries < 2048 { 128 } else { 192 },
+        (_, CAUSAL) => return if size.queries < 4096 { 128 } else { 192 },
         (64, _) if size.is_flat() && size.queries < 1024 => return 128,
         (64, _) if size.is_flat() => 1.15,
         (64, _) => 1.12,
@@ -385,6 +399,13 @@ fn rows(size: &Size, mask: u32, multiprocessors: usize) -> usize {
     if in_rounds(192) < longer * in_rounds(128) { 192 } else { 128 }
 }
 
+/// Keys of a tile, where there is a choice: in windows of heads of 64 with tiles of 192 queries.
+/// (Measured: docs/decisions/112.)
+fn keys(size: &Size, mask: u32, rows: usize) -> Option<usize> {
+    let is_choice = (size.padded(), mask, rows) == (64, WINDOW, 192);
+    is_choice.then(|| if size.seen() < 768 { 64 } else { 128 })
+}
+
 /// The instance for heads of this size, and its queries of a tile.
 fn instance<T: OperandElement>(
     size: &Size,
@@ -392,7 +413,8 @@ fn instance<T: OperandElement>(
     multiprocessors: usize,
 ) -> Option<(&'static Instance, usize)> {
     let mask = if shaped || size.padded() == 256 && size.mask() == CAUSAL { WINDOW } else { size.mask() };
-    let rows = rows(size, mask, multiprocessors);
+    let rows = if shaped { 128 } else { rows(size, mask, multiprocessors) };
+    let keys = keys(size, mask, rows).map(|keys| keys.to_string());
     // One sequence of whole heads lies in a matrix of two dimensions, which some instances take:
     // `ptxas` then has fewer instructions between products.
     let arrays: &[&str] = if size.is_flat() { &["2", "4"] } else { &["4"] };
@@ -402,6 +424,7 @@ fn instance<T: OperandElement>(
             has_elements::<T>(instance)
                 && has("HEAD", &size.padded().to_string())
                 && has("ROWS", &rows.to_string())
+                && keys.as_deref().is_none_or(|keys| has("KEYS", keys))
                 && has("MASK", &mask.to_string())
                 && has("SHAPED", if shaped { "true" } else { "false" })
                 && has("ARRAY", array)
@@ -410,54 +433,13 @@ fn instance<T: OperandElement>(
     found.map(|found| (found, rows))
 }
 
-#[cfg(test)]
-mod tests {
-    use tilepipe::bf16;
-    use tilepipe_host::{Device, Schedule};
-
-    use super::{ALL, Attention, AttentionError, CAUSAL, Size, WINDOW, forward, rows};
-
-    #[test]
-    fn tiles_have_as_many_queries_as_make_the_fewest_rounds_of_all_multiprocessors() {
-        let of = |head: usize, tokens: usize, heads: usize, mask| {
-            let matrix = [tokens, heads * head];
-            let size = Size::of(&Attention::new(head), [matrix; 4]).unwrap();
-            rows(&size, mask, 132)
-        };
-        // 7.8 rounds of tiles of 128 queries, and 5.2 of 192: 1024 queries, and 1152.
-        assert_eq!(of(128, 8192, 16, ALL), 128);
-        // Of twice as many heads 15.5 and 10.4: 2048, and 2112, which take three warpgroups less.
-        assert_eq!(of(128, 8192, 32, ALL), 192);
-        assert_eq!([of(128, 2048, 24, ALL), of(128, 2048, 64, ALL), of(128, 300, 4, ALL)], [192, 128, 128]);
-        assert_eq!([of(64, 8192, 16, ALL), of(64, 2048, 64, ALL), of(64, 1000, 64, ALL)], [192, 192, 128]);
-        for (head, longest) in [(64, 2048), (128, 4096)] {
-            assert_eq!([of(head, longest, 32, CAUSAL), of(head, longest + 1, 32, CAUSAL)], [128, 192]);
-            assert_eq!(of(head, 10_000, 7, WINDOW), 128);
-        }
-        assert_eq!(of(256, 8192, 32, ALL), 128);
-    }
-
-    #[test]
-    fn what_does_not_fit_is_an_error_and_nothing_is_written() {
-        let device = Device::cpu(Schedule::Lazy);
-        let stream = device.stream().unwrap();
-        let matrix = |rows: usize, columns: usize| device.zeroed_2d::<bf16>(columns, rows).unwrap();
-        let (queries, keys, other) = (matrix(5, 128), matrix(7, 64), matrix(7, 192));
-        let mut out = matrix(5, 128);
-        let mut with = |keys, values, head| forward(&stream, &queries, keys, values, &mut out, &Attention::new(head));
-        assert!(matches!(with(&keys, &keys, 12), Err(AttentionError::Head { head: 12 })));
-        for (keys, values) in [(&keys, &other), (&other, &other)] {
-            let error = with(keys, values, 64).unwrap_err();
-            assert!(matches!(error, AttentionError::Extents { .. }), "{error}");
-        }
-        for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-            let attention = Attention::new(64).scale(scale);
-            let error = forward(&stream, &queries, &keys, &keys, &mut matrix(5, 128), &attention).unwrap_err();
-            assert!(matches!(error, AttentionError::Scale { .. }), "{error}");
-        }
-        let mut with = |keys, values, head| forward(&stream, &queries, keys, values, &mut out, &Attention::new(head));
-        let error = with(&keys, &keys, 128).unwrap_err().to_string();
-        assert!(error.contains("5 x 128 queries, 7 x 64 keys") && error.contains("heads of 128"), "{error}");
-        with(&keys, &keys, 64).unwrap();
-    }
+/// Queries and keys of the tiles that [`forward`] takes on so many multiprocessors, for queries,
+/// keys and values of bf16 with so many rows and columns. (For tests.)
+#[doc(hidden)]
+pub fn tiles(attention: &Attention, extents: [[usize; 2]; 3], multiprocessors: usize) -> Option<[usize; 2]> {
+    let [queries, keys, values] = extents;
+    let size = Size::of(attention, [queries, keys, values, queries]).ok()?;
+    let shaped = attention.shape(size.heads).ok()?.is_some();
+    let (instance, rows) = instance::<tilepipe::bf16>(&size, shaped, multiprocessors)?;
+    Some([rows, instance.generic("KEYS")?.parse().ok()?])
 }

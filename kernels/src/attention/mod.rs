@@ -10,11 +10,11 @@ use tilepipe::product::{
     reciprocal_approximate,
 };
 use tilepipe::role::{
-    Across, Budget, Partitioned, Product, Registers, RoleGroup, RoleShared, Turns, WarpRoles, Warpgroups,
+    Across, Apart, Budget, Partitioned, Product, Registers, RoleGroup, RoleShared, Turns, WarpRoles, Warpgroups,
 };
 use tilepipe::{
-    Block, Constant, Grouped, LastFirst, Outputs, Panels, Shared, Stages, Stepped, Swizzle128, Tensor, TensorMap,
-    TensorMut, TensorTile, Uniform, bf16, f16, kernel, math,
+    Block, Constant, FromEnd, Grouped, LastFirst, Outputs, Panels, Shared, Stages, Stepped, Swizzle128, Tensor,
+    TensorMap, TensorMut, TensorTile, Uniform, bf16, f16, kernel, math,
 };
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -42,11 +42,15 @@ pub use decode::{Cache, Numbers, PartsMut, decode, parts};
 pub use decoding::{DecodingRings, SHARED_HEADS, attention_decoding, attention_join};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use error::AttentionError;
+#[doc(hidden)]
+#[cfg(not(target_arch = "nvptx64"))]
+pub use forward::tiles;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use forward::{Attention, LogarithmsMut, forward, forward_with_logarithms, instances};
 pub use gradient::{
-    KeyRings, Scores, WholeRings, attention_gradient, attention_gradient_join, attention_keys_gradient,
-    attention_queries_gradient, attention_row_products,
+    AloneRings, KeyRings, Scores, ValueRings, WholeRings, attention_gradient, attention_gradient_join,
+    attention_keys_gradient, attention_keys_gradient_alone, attention_queries_gradient, attention_row_products,
+    attention_values_gradient,
 };
 pub use packed::attention_packed;
 pub use seen::{Band, Place};
@@ -54,7 +58,10 @@ use seen::{Seen, Sees};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use sequences::{Sequences, forward_packed};
 use shaped::shaped;
-pub use shaped::{attention_keys_gradient_shaped, attention_queries_gradient_shaped};
+pub use shaped::{
+    attention_keys_gradient_alone_shaped, attention_keys_gradient_shaped, attention_queries_gradient_shaped,
+    attention_values_gradient_shaped,
+};
 
 /// What a row's maximum begins with: less than any score, and a number.
 const LEAST: f32 = -1e30;
@@ -114,67 +121,73 @@ const PLAIN: Shape = Shape { cap: 0.0, slopes: [0.0; MOST_HEADS] };
 /// 64 queries each: the scores of a tile of keys, and meanwhile the weights of the tile before with
 /// its values. `MASK` says which keys a query sees, all, those up to its own or those of `band`,
 /// and `SHAPED` whether scores are more than products. `TURNS` is how many warpgroups start their
-/// products in turn: all that multiply, or none.
+/// products in turn: all that multiply, or none. If they run `APART` each goes over the tiles of
+/// keys that its own 64 queries see, and only gives the others back.
 #[kernel(
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(512, 384, 32, 160, 0, false)]
     ),
     instances(
-        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [128],
+        T = [bf16, f16], O = [FromEnd], (MASK, SHAPED) = [(1, false), (2, false)], HEAD = [128],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(512, 384, 32, 160, 0, true)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
         ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 3)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(512, 384, 32, 160, 3, false)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 208, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, false)]
     ),
     instances(
-        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [64],
+        T = [bf16, f16], O = [FromEnd], (MASK, SHAPED) = [(1, false)], HEAD = [64],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(512, 384, 32, 160, 3)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(512, 384, 32, 160, 3, false)]
+    ),
+    instances(
+        T = [bf16, f16], O = [FromEnd], (MASK, SHAPED) = [(2, false)], HEAD = [64],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3), (192, 64, 2, 5)],
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(512, 384, 32, 160, 0, true)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, false)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false), (2, false)], HEAD = [128, 64],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, false)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [256],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, false)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, false)], HEAD = [256],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, true)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [64],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, false)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [128],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 2, 3)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, false)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [256],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 32, 1, 4)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS) = [(384, 256, 24, 240, 0)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, false)]
     )
 )]
 pub fn attention<
@@ -193,6 +206,7 @@ pub fn attention<
     const LESS: usize,
     const MORE: usize,
     const TURNS: usize,
+    const APART: bool,
 >(
     block: Block<THREADS>,
     queries: Tensor<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>,
@@ -214,8 +228,8 @@ pub fn attention<
     if const { ROWS == 128 && (HEAD == 64 || HEAD == 128 && MASK != 0) } {
         block.launch_dependents();
     }
-    let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
-    attend::<_, _, O, _, SHAPED, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE, TURNS>(
+    let seen = |tile| Seen::<MASK, ROWS>::new(queries.row_of_tile::<O>(tile), queries.rows(), keys.rows(), band);
+    attend::<_, _, O, _, SHAPED, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE, TURNS, APART>(
         block,
         queries,
         (keys, values),
@@ -249,6 +263,7 @@ fn attend<
     const LESS: usize,
     const MORE: usize,
     const TURNS: usize,
+    const APART: bool,
 >(
     block: Block<THREADS>,
     queries: Tokens<'_, T, ROWS, HEAD, ARRAY>,
@@ -273,7 +288,7 @@ fn attend<
     // What scores are multiplied by once they have their shape.
     let unit = if SHAPED { 1.0 } else { scale };
     block
-        .partition::<Budget<WarpRoles<128, CONSUMERS>, Registers<LESS, MORE>>>()
+        .partition::<Apart<Budget<WarpRoles<128, CONSUMERS>, Registers<LESS, MORE>>, APART>>()
         .pipeline(query_stages)
         .pipeline(key_stages)
         .pipeline(value_stages)
@@ -282,15 +297,38 @@ fn attend<
                 let (row, matrix) = tile.get();
                 let (sequence, head) = (matrix as u32 / heads, matrix as u32 % heads);
                 let (sequence, of_key) = (sequence as i32, (head / shared_by) as i32);
-                let Ok(stage) = of_queries.acquire() else { return };
-                of_queries = stage.copy(queries.of_matrix(sequence, head as i32, (row * ROWS) as i32)).commit();
-                for tile in seen(row).tiles(KEYS).rev() {
-                    let first = (tile * KEYS) as i32;
-                    let Ok(stage) = of_keys.acquire() else { return };
-                    of_keys = stage.copy(keys.of_matrix(sequence, of_key, first)).commit();
-                    let Ok(stage) = of_values.acquire() else { return };
-                    of_values = stage.copy(values.of_matrix(sequence, of_key, first)).commit();
+                let tiles = seen(row).tiles(KEYS);
+                let first_of = |tile: u32| (tile * KEYS as u32) as i32;
+                let queries_of = |first| queries.of_matrix(sequence, head as i32, first);
+                // Measured: docs/decisions/112.
+                if const { HEAD == 128 || HEAD == 64 && V::FROM_FIRST } {
+                    let Ok(stage) = of_queries.acquire() else { return };
+                    of_queries = stage.copy(queries_of(queries.row_of_tile::<O>(row))).commit();
+                    for tile in tiles.rev() {
+                        let first = first_of(tile as u32);
+                        let Ok(stage) = of_keys.acquire() else { return };
+                        of_keys = stage.copy(keys.of_matrix(sequence, of_key, first)).commit();
+                        let Ok(stage) = of_values.acquire() else { return };
+                        of_values = stage.copy(values.of_matrix(sequence, of_key, first)).commit();
+                    }
+                    continue;
                 }
+                // In the order in which they are multiplied: values come a tile behind. The first
+                // keys don't wait until the queries of an earlier tile have been read.
+                let mut tile = tiles.end as u32 - 1;
+                let Ok(stage) = of_keys.acquire() else { return };
+                of_keys = stage.copy(keys.of_matrix(sequence, of_key, first_of(tile))).commit();
+                let Ok(stage) = of_queries.acquire() else { return };
+                of_queries = stage.copy(queries_of(queries.row_of_tile::<O>(row))).commit();
+                while tile > tiles.start as u32 {
+                    let Ok(stage) = of_keys.acquire() else { return };
+                    of_keys = stage.copy(keys.of_matrix(sequence, of_key, first_of(tile - 1))).commit();
+                    let Ok(stage) = of_values.acquire() else { return };
+                    of_values = stage.copy(values.of_matrix(sequence, of_key, first_of(tile))).commit();
+                    tile -= 1;
+                }
+                let Ok(stage) = of_values.acquire() else { return };
+                of_values = stage.copy(values.of_matrix(sequence, of_key, first_of(tile))).commit();
             }
         })
         .role(
@@ -300,7 +338,13 @@ fn attend<
                 for tile in places {
                     let (row, matrix) = tile.get();
                     let seen = seen(row);
-                    let (tiles, whole) = (seen.tiles(KEYS), seen.whole_tiles(KEYS));
+                    let all = seen.tiles(KEYS);
+                    let (tiles, whole) = if APART {
+                        let own = group.own_rows();
+                        (seen.tiles_of(own.clone(), KEYS), seen.whole_tiles_of(own, KEYS))
+                    } else {
+                        (all.clone(), seen.whole_tiles(KEYS))
+                    };
                     let shaped = |scores, tile: usize| {
                         if !SHAPED {
                             return scores;
@@ -310,6 +354,14 @@ fn attend<
                     };
                     let Ok(query) = of_queries.wait() else { return };
                     let (query_end, query) = query.hold();
+                    if APART {
+                        // Tiles that other warpgroups see.
+                        for _ in tiles.end as u32..all.end as u32 {
+                            let Ok(key) = of_keys.wait() else { return };
+                            let Ok(value) = of_values.wait() else { return };
+                            (of_keys, of_values) = (key.release(), value.release());
+                        }
+                    }
                     let Ok(key) = of_keys.wait() else { return };
                     let (end, key) = key.hold();
                     let (scores, _, key) = group.product(Product::of(&group, &query, key));
@@ -360,6 +412,13 @@ fn attend<
                     let (end, value) = value.hold();
                     let (sums, _, Across(value)) = group.product(Product::onto(sums, factors, Across(value)));
                     of_values = end.release(value);
+                    if APART && !V::FROM_FIRST {
+                        for _ in all.start as u32..tiles.start as u32 {
+                            let Ok(key) = of_keys.wait() else { return };
+                            let Ok(value) = of_values.wait() else { return };
+                            (of_keys, of_values) = (key.release(), value.release());
+                        }
+                    }
                     let total = total.sum(&group);
                     // Where this is, and whether the tile is counted, changes what `ptxas` keeps in
                     // registers over the loop: docs/decisions/102.

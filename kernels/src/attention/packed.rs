@@ -55,7 +55,7 @@ pub fn attention_packed<
     Columns<KEYS>: Width,
 {
     let seen = |tile| SeenOfPacked::<ROWS>::new(tile, &places, band);
-    attend::<_, _, O, _, false, HEAD, 4, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE, 0>(
+    attend::<_, _, O, _, false, HEAD, 4, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE, 0, false>(
         block,
         queries,
         (keys, values),

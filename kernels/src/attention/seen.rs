@@ -67,6 +67,22 @@ pub(super) trait Sees: Copy + Uniform {
         (start.max(0) as usize).div_ceil(of)..end.max(0) as usize / of
     }
 
+    /// Of [`tiles`](Self::tiles) those that some query in these rows sees a part of, one at least.
+    /// There are such queries.
+    #[inline(always)]
+    fn tiles_of(self, rows: Range<usize>, of: usize) -> Range<usize> {
+        let (first, last) = (self.by(rows.start as i32), self.by(rows.end as i32 - 1));
+        let end = (last.end.max(1) as usize).div_ceil(of);
+        (first.start as usize / of).min(end - 1)..end
+    }
+
+    /// The tiles of so many keys that every query in these rows sees all of.
+    #[inline(always)]
+    fn whole_tiles_of(self, rows: Range<usize>, of: usize) -> Range<usize> {
+        let (start, end) = (self.by(rows.end as i32 - 1).start, self.by(rows.start as i32).end);
+        (start.max(0) as usize).div_ceil(of)..end.max(0) as usize / of
+    }
+
     /// What a query sees of a tile of so many keys.
     #[inline(always)]
     fn of_tile(self, row: usize, tile: usize, of: usize) -> Range<i32> {
@@ -86,9 +102,10 @@ pub(super) struct Seen<const MASK: u32, const ROWS: usize> {
 }
 
 impl<const MASK: u32, const ROWS: usize> Seen<MASK, ROWS> {
+    /// Of a tile that begins at this row.
     #[inline(always)]
-    pub(super) fn new(tile: usize, queries: usize, keys: usize, band: Band) -> Self {
-        Seen { own: (tile * ROWS) as i32 + keys as i32 - queries as i32, keys: keys as i32, band }
+    pub(super) fn new(first: i32, queries: usize, keys: usize, band: Band) -> Self {
+        Seen { own: first + keys as i32 - queries as i32, keys: keys as i32, band }
     }
 }
 

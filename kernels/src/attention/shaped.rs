@@ -11,7 +11,10 @@ use tilepipe::{
     TensorMut, bf16, f16, kernel, math,
 };
 
-use super::gradient::{KeyRings, Scores, attend_backwards_to_keys, attend_backwards_to_queries};
+use super::gradient::{
+    AloneRings, KeyRings, Scores, ValueRings, attend_backwards_to_keys, attend_backwards_to_keys_alone,
+    attend_backwards_to_queries, attend_backwards_to_values,
+};
 use super::{Rings, Shape};
 
 /// Scores times `scale`, below the cap, if there is one, and lowered by `slope` for each key that
@@ -64,7 +67,7 @@ fn tanh(x: f32) -> f32 {
 #[kernel(
     instances(
         T = [bf16, f16], O = [LastFirst], MASK = [2],
-        (HEAD, ROWS, KEYS, STAGES) = [(64, 128, 64, 3), (128, 128, 64, 3)]
+        (HEAD, ROWS, KEYS, STAGES) = [(64, 128, 64, 3), (128, 128, 64, 3), (256, 128, 32, 2)]
     )
 )]
 pub fn attention_queries_gradient_shaped<
@@ -141,6 +144,90 @@ pub fn attention_keys_gradient_shaped<
         rows,
         (scores, shape),
         (of_keys, of_values),
+        shared,
+    );
+}
+
+/// As [`attention_keys_gradient_alone`](fn@super::attention_keys_gradient_alone), of scores with a
+/// `shape`.
+#[kernel(
+    instances(
+        T = [bf16, f16], O = [Grouped<32>], MASK = [2],
+        (HEAD, ROWS, QUERIES, STAGES) = [(256, 128, 32, 2)]
+    )
+)]
+pub fn attention_keys_gradient_alone_shaped<
+    T: OperandElement + SumElement,
+    O: Stepped,
+    const MASK: u32,
+    const HEAD: usize,
+    const ROWS: usize,
+    const QUERIES: usize,
+    const STAGES: usize,
+>(
+    block: Block<384>,
+    queries: Tensor<T, Panels4<QUERIES, HEAD, 64>, Swizzle128>,
+    keys: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
+    values: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
+    gradient: Tensor<T, Panels4<QUERIES, HEAD, 64>, Swizzle128>,
+    rows: Tensor<f32, Extents2<1, QUERIES>, NoSwizzle>,
+    scores: Scores,
+    shape: Constant<Shape>,
+    out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
+    shared: Shared<AloneRings<T, HEAD, ROWS, QUERIES, STAGES>>,
+) where
+    Columns<ROWS>: Width,
+    Columns<HEAD>: Width,
+    Columns<QUERIES>: Width,
+{
+    attend_backwards_to_keys_alone::<_, O, _, MASK, true, HEAD, ROWS, QUERIES, STAGES>(
+        block,
+        (queries, gradient),
+        (keys, values),
+        rows,
+        (scores, shape),
+        out,
+        shared,
+    );
+}
+
+/// As [`attention_values_gradient`](fn@super::attention_values_gradient), of scores with a `shape`.
+#[kernel(
+    instances(
+        T = [bf16, f16], O = [Grouped<32>], MASK = [2],
+        (HEAD, ROWS, QUERIES, STAGES) = [(256, 128, 32, 4)]
+    )
+)]
+pub fn attention_values_gradient_shaped<
+    T: OperandElement + SumElement,
+    O: Stepped,
+    const MASK: u32,
+    const HEAD: usize,
+    const ROWS: usize,
+    const QUERIES: usize,
+    const STAGES: usize,
+>(
+    block: Block<384>,
+    queries: Tensor<T, Panels4<QUERIES, HEAD, 64>, Swizzle128>,
+    keys: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
+    gradient: Tensor<T, Panels4<QUERIES, HEAD, 64>, Swizzle128>,
+    rows: Tensor<f32, Extents2<1, QUERIES>, NoSwizzle>,
+    scores: Scores,
+    shape: Constant<Shape>,
+    out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
+    shared: Shared<ValueRings<T, HEAD, ROWS, QUERIES, STAGES>>,
+) where
+    Columns<ROWS>: Width,
+    Columns<HEAD>: Width,
+    Columns<QUERIES>: Width,
+{
+    attend_backwards_to_values::<_, O, _, MASK, true, HEAD, ROWS, QUERIES, STAGES>(
+        block,
+        (queries, gradient),
+        keys,
+        rows,
+        (scores, shape),
+        out,
         shared,
     );
 }

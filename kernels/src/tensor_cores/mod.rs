@@ -19,6 +19,9 @@ pub use multiply::{
     Epilogue, Matrix, MatrixView, MatrixViewMut, MultiplyError, instances, multiply, multiply_fused, multiply_in_parts,
     parts_of_product,
 };
+#[doc(hidden)]
+#[cfg(not(target_arch = "nvptx64"))]
+pub use multiply::{parts_for, tiles_and_blocks};
 pub use parts::{gemm_join, gemm_parts};
 
 /// Elements along K of a stage.

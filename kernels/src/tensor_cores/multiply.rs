@@ -205,8 +205,17 @@ const AROUND_A_JOIN: usize = 2300;
 /// How many sums are stored and added up again in such a unit, by all multiprocessors.
 const SUMS: usize = 630;
 
-/// In how many parts a product takes the least time.
-fn parts_for(extents @ [rows, columns]: [usize; 2], deep: usize, multiprocessors: usize) -> usize {
+/// The columns of a tile, and blocks, of a product of bf16 whose rows are both along K. (For
+/// tests.)
+#[doc(hidden)]
+pub fn tiles_and_blocks(extents: [usize; 2], deep: usize, multiprocessors: usize) -> [usize; 2] {
+    let Plan { width, grid } = plan(extents, deep, multiprocessors, &WIDTHS);
+    [width, grid]
+}
+
+/// In how many parts a product takes the least time. (Public for tests.)
+#[doc(hidden)]
+pub fn parts_for(extents @ [rows, columns]: [usize; 2], deep: usize, multiprocessors: usize) -> usize {
     let (steps, tiles) = (deep.div_ceil(DEEP), rows.div_ceil(ROWS) * columns.div_ceil(IN_PARTS));
     let cost = |parts: usize| {
         let rounds = (parts * tiles).div_ceil(multiprocessors);
@@ -500,38 +509,4 @@ fn chosen<T: OperandElement>(
         unreachable!("there is an instance for each of the widths, layout and element")
     };
     Ok((instance, grid as u32))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Plan, WIDTHS, parts_for, plan};
-
-    #[test]
-    fn tiles_are_chosen_by_rounds_and_width() {
-        let of = |side: usize| plan([side; 2], side, 132, &WIDTHS);
-        assert_eq!(of(4096), Plan { width: 256, grid: 128 });
-        // 24 rows of 16 tiles are three rounds, and those of 12 wider tiles as many.
-        assert_eq!(of(3072).width, 192);
-        assert_eq!(of(1024).width, 64);
-        // Four rows of tiles: two rounds of 66 tiles in a row, and not three of 86.
-        assert_eq!(plan([512, 11008], 4096, 132, &WIDTHS), Plan { width: 168, grid: 132 });
-        for (rows, columns, deep) in [(1, 1, 1), (128, 256, 64), (5000, 7, 1 << 20)] {
-            let Plan { width, grid } = plan([rows, columns], deep, 132, &WIDTHS);
-            let tiles = rows.div_ceil(128) * columns.div_ceil(width);
-            assert!(grid <= tiles.min(132) && tiles.div_ceil(grid) == tiles.div_ceil(132), "{rows} {columns} {deep}");
-        }
-    }
-
-    #[test]
-    fn products_of_few_tiles_and_a_long_k_are_taken_in_parts() {
-        let of = |rows: usize, columns: usize, deep: usize| parts_for([rows, columns], deep, 132);
-        assert_eq!([of(128, 4096, 11008), of(128, 4096, 14336)], [4, 4]);
-        // Tiles of 64 columns are one round of nearly all multiprocessors.
-        assert_eq!([of(256, 4096, 11008), of(256, 4096, 14336)], [1, 1]);
-        // With a short K the sums would take longer than what is saved.
-        assert_eq!([of(256, 4096, 4096), of(128, 11008, 4096), of(1024, 1024, 1024)], [1, 1, 1]);
-        // Tiles for all multiprocessors, or for most.
-        assert_eq!([of(512, 4096, 11008), of(2048, 4096, 14336), of(4096, 4096, 4096)], [1, 1, 1]);
-        assert_eq!(parts_for([1, 1], 1, 1), 1);
-    }
 }

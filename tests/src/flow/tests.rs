@@ -109,3 +109,21 @@ fn a_branch_to_nowhere_is_an_error() {
     let error = Code::new(&[Item::Instruction(branch)], |one| Next::Label(&one.operands)).unwrap_err();
     assert!(error.contains("`x`"));
 }
+
+#[test]
+fn the_shortest_way_round_has_the_fewest_instructions() {
+    let code = code("head: a ?a ?to>else a a to>both else: a inner: b ?to>inner both: a ?to>head end");
+    let found = &code.loops()[0];
+    assert_eq!((found.fewest(is("a")), found.fewest(is("b")), found.fewest(|_| true)), (4, 0, 8));
+}
+
+#[test]
+fn innermost_loops_with_an_instruction_have_no_inner_one_with_it() {
+    let code = code("outer: a first: a ?to>first c second: b a ?to>second third: b ?to>third ?to>outer end");
+    let of = |wanted: fn(&Instruction) -> bool| -> Vec<usize> {
+        let innermost = code.loops().into_iter().flat_map(|one| one.innermost(wanted));
+        innermost.map(|one| one.count(|_| true)).collect()
+    };
+    assert_eq!(of(|one| one.is("a")), [2, 3]);
+    assert_eq!(of(|one| one.is("c")), [code.loops()[0].count(|_| true)]);
+}

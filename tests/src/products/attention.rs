@@ -44,7 +44,7 @@ impl Case {
 }
 
 /// A tile in all and less, tiles that end anywhere, fewer keys than queries, and shared heads.
-pub const SMALL: [Case; 20] = [
+pub const SMALL: [Case; 24] = [
     Case::new(1, 1, [1, 1], 64, true),
     Case::new(192, 128, [1, 1], 64, false),
     Case::new(200, 300, [2, 1], 64, false),
@@ -57,6 +57,12 @@ pub const SMALL: [Case; 20] = [
     Case::new(4100, 60, [1, 1], 64, true),
     Case::new(4100, 140, [1, 1], 64, false),
     Case::new(4100, 140, [1, 1], 64, false).sequences(2),
+    // Of these the first tile begins in front of each matrix.
+    Case::new(2060, 40, [2, 1], 64, true).sequences(2),
+    // So do these, whose warpgroups run apart.
+    Case::new(4100, 60, [1, 1], 128, true),
+    Case::new(520, 900, [1, 1], 64, false).window(800, 3),
+    Case::new(200, 1600, [1, 1], 128, false).window(1540, 5),
     // Several sequences, whose tiles end with them.
     Case::new(130, 70, [2, 1], 64, true).sequences(3),
     Case::new(70, 150, [2, 2], 128, false).sequences(2),
@@ -66,13 +72,13 @@ pub const SMALL: [Case; 20] = [
     Case::new(140, 100, [2, 1], 256, true),
     Case::new(60, 200, [1, 1], 160, false),
     // A window, of which some queries see nothing.
-    Case::new(500, 400, [1, 1], 64, false).window(50, 20),
+    Case::new(550, 400, [1, 1], 64, false).window(50, 20),
     Case::new(300, 300, [2, 1], 128, false).window(0, 0),
     Case::new(200, 333, [2, 2], 64, true).shaped(Some(3.0), true),
 ];
 
 /// Several tiles for each block of a GPU, in both orders.
-pub const LARGE: [Case; 18] = [
+pub const LARGE: [Case; 20] = [
     Case::new(1000, 1500, [40, 8], 64, false),
     Case::new(1300, 1300, [50, 10], 64, true),
     Case::new(1111, 900, [37, 37], 128, false),
@@ -90,6 +96,8 @@ pub const LARGE: [Case; 18] = [
     Case::new(600, 700, [9, 3], 96, false).sequences(5),
     Case::new(4500, 4500, [6, 6], 128, false).window(1000, 0),
     Case::new(2500, 3000, [12, 6], 64, false).window(300, 200).sequences(2),
+    Case::new(2500, 3000, [12, 6], 64, false).window(2000, 200).sequences(2),
+    Case::new(4300, 4500, [6, 3], 128, false).window(3300, 0).sequences(2),
     Case::new(1500, 1600, [8, 8], 128, true).shaped(Some(5.0), true).sequences(2),
 ];
 

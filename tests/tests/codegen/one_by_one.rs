@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use tilepipe::launch::Instance;
 use tilepipe_kernels::attention::{
-    attention, attention_decoding, attention_gradient, attention_keys_gradient, attention_keys_gradient_shaped,
-    attention_packed, attention_queries_gradient, attention_queries_gradient_shaped,
+    attention, attention_decoding, attention_gradient, attention_keys_gradient, attention_keys_gradient_alone,
+    attention_keys_gradient_alone_shaped, attention_keys_gradient_shaped, attention_packed, attention_queries_gradient,
+    attention_queries_gradient_shaped, attention_values_gradient, attention_values_gradient_shaped,
 };
 use tilepipe_test_kernels::tensor::chained::product_of_a_product;
 use tilepipe_test_kernels::tensor::written::{product_with_a_product, product_with_queued_products};
@@ -58,9 +59,19 @@ fn check(instance: &Instance, [(first, of_first), (second, of_second)]: [(usize,
     // The first one overwrites.
     assert!(products[0].operands.contains("RZ"), "{name}: {:?} reads sums", products[0]);
     for forbidden in ["LDL", "STL"] {
-        let found = code.instructions().find(|one| one.is(forbidden));
+        let found = match spills_around_its_loop(instance) {
+            true => round.instructions().find(|one| one.is(forbidden)),
+            false => code.instructions().find(|one| one.is(forbidden)),
+        };
         assert_eq!(found, None, "{name}: a local access");
     }
+}
+
+/// Three warpgroups with heads of 128 spill a few registers, since they find where a tile begins
+/// and which keys their own queries see (docs/decisions/111 and 112), around their loop over keys
+/// and not in it.
+fn spills_around_its_loop(instance: &Instance) -> bool {
+    instance.name().contains("FromEnd") && instance.name().contains("_128_4_192_")
 }
 
 #[test]
@@ -150,9 +161,15 @@ fn attention_leaves_no_local_memory() {
     let of_shaped =
         attention_queries_gradient_shaped::INSTANCES.iter().chain(&attention_keys_gradient_shaped::INSTANCES);
     let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
-    let of_gradient = of_gradient.chain(of_shaped);
+    let of_each = attention_keys_gradient_alone::INSTANCES.iter().chain(&attention_values_gradient::INSTANCES);
+    let of_each_shaped =
+        attention_keys_gradient_alone_shaped::INSTANCES.iter().chain(&attention_values_gradient_shaped::INSTANCES);
+    let of_gradient = of_gradient.chain(of_shaped).chain(of_each).chain(of_each_shaped);
     let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
-    for instance in of_forward.chain(of_gradient).chain(&attention_decoding::INSTANCES) {
+    let spilling = attention::INSTANCES.iter().filter(|one| spills_around_its_loop(one));
+    assert_eq!(spilling.clone().count(), 4, "causal and in windows, of two types");
+    let others = of_forward.chain(of_gradient).chain(&attention_decoding::INSTANCES);
+    for instance in others.filter(|one| !spills_around_its_loop(one)) {
         let own = own(instance);
         for zero in ["spill_stores", "spill_loads", "stack_frame", "stack"] {
             assert_eq!(own[zero], 0, "{zero} of {own}");
@@ -160,7 +177,7 @@ fn attention_leaves_no_local_memory() {
     }
     // The one with all gradients spills a few registers since it waits for marks
     // (docs/decisions/94), around its loop over queries and not in it.
-    for instance in &attention_gradient::INSTANCES {
+    for instance in spilling.chain(&attention_gradient::INSTANCES) {
         let own = own(instance);
         assert!(own["spill_stores"].as_u64().is_some_and(|bytes| bytes <= 64), "{own}");
         assert!(own["spill_loads"].as_u64().is_some_and(|bytes| bytes <= 128), "{own}");

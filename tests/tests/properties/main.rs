@@ -1,6 +1,7 @@
 //! Kernels of other shapes than the shipped ones, at random sizes, grids and schedules, against
 //! plain loops.
 
+mod choices;
 mod collectives;
 mod contents;
 mod drivers;

@@ -90,15 +90,14 @@ def attention(q, k, v, causal=False, window=(None, None), scale=None):
     """Returns ``softmax(scale * q @ k.T) @ v`` of each head, of float16 or bfloat16, with sums in float32.
 
     The shapes are ``(sequences, tokens, heads, elements)``, or without the first; ``k`` and ``v`` may have another number
-    of tokens, and of heads one that divides that of ``q``. Heads have a multiple of 8 elements, up to 256, or up to 128 where
-    there are gradients. The last query's own key is the last one: ``causal`` leaves a query the keys up to its own, and
-    ``window`` so many before it and behind it, of which ``None`` is all. ``scale`` is ``1 / sqrt(elements)`` without it. On a
-    GPU it needs tensor cores of sm_90.
+    of tokens, and of heads one that divides that of ``q``. Heads have a multiple of 8 elements, up to 256. The last query's
+    own key is the last one: ``causal`` leaves a query the keys up to its own, and ``window`` so many before it and behind
+    it, of which ``None`` is all. ``scale`` is ``1 / sqrt(elements)`` without it. On a GPU it needs tensor cores of sm_90.
     """
     before, behind = window
     options = (before, 0 if causal else behind, None if scale is None else float(scale))
     if _is_tensor(q):
-        return operators.heads(q, k, v, options)
+        return operators.attention(q, k, v, *options)[0]
     numpy = _numpy(q)
     out = numpy.empty(q.shape, q.dtype)
     logarithms = numpy.empty((*q.shape[:-3], *q.shape[-2:-1], *q.shape[-3:-2]), numpy.float32)

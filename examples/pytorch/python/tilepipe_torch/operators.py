@@ -232,13 +232,3 @@ def _backward_attention(ctx, gradient, _):
 
 
 attention.register_autograd(_backward_attention, setup_context=_setup_attention)
-
-
-def heads(q, k, v, options):
-    """``attention`` alone; what will have no gradient is refused now, not when it is asked for."""
-    needs = torch.is_grad_enabled() and any(one.requires_grad for one in (q, k, v))
-    if needs and q.shape[-1] > 128:
-        raise ValueError(
-            f"q: it requires grad, and heads of {q.shape[-1]} elements have no gradient here; those of up to 128 have"
-        )
-    return attention(q, k, v, *options)[0]

@@ -2,10 +2,12 @@
 
 #![allow(clippy::too_many_arguments, reason = "as many as there are matrices")]
 
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 
 use tilepipe::product::{Columns, OperandElement, SumElement, Sums, Width, exp2_approximate};
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleShared, Turns, WarpRoles};
+use tilepipe::role::{
+    Across, Budget, Partitioned, Product, Registers, RoleGroup, RoleShared, Turns, WarpRoles, Warpgroups,
+};
 use tilepipe::{
     Block, Cyclic, Extents2, Grouped, NoSwizzle, Outputs, Panels4, Shared, Stages, Stepped, Swizzle128, Tensor,
     TensorMap, TensorMut, TensorTile, Uniform, bf16, f16, kernel, math,
@@ -17,11 +19,14 @@ use super::super::{Band, MOST_HEADS, PLAIN, Shape, Tile, Tokens};
 use super::Scores;
 
 /// The gradient of keys or of values, in tiles of so many rows.
-type OfTokens<'k, T, const ROWS: usize, const HEAD: usize, O> =
+pub(super) type OfTokens<'k, T, const ROWS: usize, const HEAD: usize, O> =
     TensorMut<'k, T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>;
 
 /// What the gradient needs of a tile of queries beside their elements.
 pub(super) type OfQueries<const QUERIES: usize> = TensorTile<f32, Extents2<1, QUERIES>, NoSwizzle>;
+
+/// A number for each key of a warpgroup's rows and each query of a tile.
+type OfTile<'r, const QUERIES: usize> = Sums<'r, Columns<QUERIES>, 256>;
 
 /// Two tiles that stay, of keys and values; stages of queries, of their gradient and of the numbers
 /// of their rows; output stages of both gradients, and turns of the two warpgroups.
@@ -63,7 +68,7 @@ impl<const MASK: u32, const ROWS: usize> SeenBy<MASK, ROWS> {
 
     /// The queries that see a key, by its place in the tile.
     #[inline(always)]
-    pub(super) fn of(self, row: i32) -> core::ops::Range<i32> {
+    pub(super) fn of(self, row: i32) -> Range<i32> {
         if MASK == ALL {
             return 0..self.queries;
         }
@@ -73,17 +78,62 @@ impl<const MASK: u32, const ROWS: usize> SeenBy<MASK, ROWS> {
 
     /// The tiles of so many queries that see some key; they may be none.
     #[inline(always)]
-    pub(super) fn tiles(self, of: usize) -> core::ops::Range<usize> {
+    pub(super) fn tiles(self, of: usize) -> Range<usize> {
         let last = self.of((ROWS as i32).min(self.keys) - 1).end.max(0) as usize;
         self.of(0).start as usize / of..last.div_ceil(of)
     }
 
     /// The tiles of so many queries that all see every key.
     #[inline(always)]
-    pub(super) fn whole_tiles(self, of: usize) -> core::ops::Range<usize> {
+    pub(super) fn whole_tiles(self, of: usize) -> Range<usize> {
         let (start, end) = (self.of(ROWS as i32 - 1).start, self.of(0).end);
         (start.max(0) as usize).div_ceil(of)..end.max(0) as usize / of
     }
+}
+
+/// The weights `P^T` of a tile of queries of a head, from the products of their keys with them, and
+/// how much each score changes with its product, if that has a `shape`. `whole` are the tiles of
+/// which each query sees all keys, and `logarithms` those of the queries' sums.
+#[inline(always)]
+pub(super) fn transposed_weights<
+    'r,
+    R: Warpgroups,
+    const MASK: u32,
+    const SHAPED: bool,
+    const ROWS: usize,
+    const QUERIES: usize,
+>(
+    group: &RoleGroup<'r, R, 256>,
+    products: OfTile<'r, QUERIES>,
+    (scale, shape): (f32, &Shape),
+    (seen, whole): (SeenBy<MASK, ROWS>, Range<usize>),
+    (head, tile): (u32, usize),
+    logarithms: &OfQueries<QUERIES>,
+) -> (OfTile<'r, QUERIES>, Option<OfTile<'r, QUERIES>>)
+where
+    Columns<QUERIES>: Width,
+{
+    let first = (tile * QUERIES) as i32;
+    let (scores, steepness) = if SHAPED {
+        let limits = (shape.cap, shape.slopes[head as usize % MOST_HEADS]);
+        // Rows are keys here, and columns queries.
+        let (scores, steepness) = shaped_with_steepness(group, products, scale, limits, first - seen.own);
+        (scores, Some(steepness))
+    } else {
+        (products, None)
+    };
+    let scores = if whole.contains(&tile) {
+        scores
+    } else {
+        scores.keep(group, |row| {
+            let queries = seen.of(row as i32);
+            queries.start - first..queries.end - first
+        })
+    };
+    // What scores are multiplied by once they have their shape.
+    let unit = if SHAPED { 1.0 } else { scale };
+    let weights = scores.map_places(group, |_, query, x| exp2_approximate(math::fma(x, unit, -logarithms[(0, query)])));
+    (weights, steepness)
 }
 
 /// Writes the gradients of keys and values. `scores` and `rows` are as for
@@ -168,8 +218,6 @@ pub(in crate::attention) fn attend_backwards_to_keys<
     let (key_outputs, value_outputs, turns) = outputs.split();
     let places = of_keys.tile_places(&block);
     let Scores { scale, scale_of_powers, band } = scores;
-    // What scores are multiplied by once they have their shape.
-    let unit = if SHAPED { 1.0 } else { scale_of_powers };
     let (heads, heads_of_keys) = (queries.extent(2).max(1) as u32, keys.extent(2).max(1) as u32);
     let shared_by = (heads / heads_of_keys).max(1);
     let seen = |tile| SeenBy::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
@@ -235,31 +283,14 @@ pub(in crate::attention) fn attend_backwards_to_keys<
                                 scores,
                                 Product::of(&group, &value, &gradient),
                                 |(scores, ..)| {
-                                    let (scores, steepness) = if SHAPED {
-                                        let slope = shape.slopes[head as usize % MOST_HEADS];
-                                        let limits = (shape.cap, slope);
-                                        // Rows are keys here, and columns queries.
-                                        let before = (tile * QUERIES) as i32 - seen.own;
-                                        let (scores, steepness) =
-                                            shaped_with_steepness(&group, scores, scale_of_powers, limits, before);
-                                        (scores, Some(steepness))
-                                    } else {
-                                        (scores, None)
-                                    };
-                                    let scores = if whole.contains(&tile) {
-                                        scores
-                                    } else {
-                                        let first = (tile * QUERIES) as i32;
-                                        scores.keep(&group, |row| {
-                                            let queries = seen.of(row as i32);
-                                            queries.start - first..queries.end - first
-                                        })
-                                    };
-                                    let weights = scores.map_places(&group, |_, query, x| {
-                                        let logarithm = numbers.tiles().0[(0, query)];
-                                        exp2_approximate(math::fma(x, unit, -logarithm))
-                                    });
-                                    (weights, steepness)
+                                    transposed_weights::<_, MASK, SHAPED, ROWS, QUERIES>(
+                                        &group,
+                                        scores,
+                                        (scale_of_powers, &*shape),
+                                        (seen, whole.clone()),
+                                        (head, tile),
+                                        numbers.tiles().0,
+                                    )
                                 },
                             );
                             let slopes = slopes

@@ -27,11 +27,11 @@ use super::Scores;
 #[kernel(
     instances(
         T = [bf16, f16], (O, MASK) = [(Grouped<1024>, 0)],
-        (HEAD, ROWS, KEYS, STAGES, TURNS) = [(64, 128, 128, 2, 0), (128, 128, 64, 3, 2)]
+        (HEAD, ROWS, KEYS, STAGES, TURNS) = [(64, 128, 128, 2, 0), (128, 128, 64, 3, 2), (256, 128, 32, 2, 0)]
     ),
     instances(
         T = [bf16, f16], (O, MASK) = [(LastFirst, 2)],
-        (HEAD, ROWS, KEYS, STAGES, TURNS) = [(64, 128, 128, 2, 0), (128, 128, 64, 3, 0)]
+        (HEAD, ROWS, KEYS, STAGES, TURNS) = [(64, 128, 128, 2, 0), (128, 128, 64, 3, 0), (256, 128, 32, 2, 0)]
     )
 )]
 pub fn attention_queries_gradient<
@@ -106,7 +106,7 @@ pub(in crate::attention) fn attend_backwards_to_queries<
     let unit = if SHAPED { 1.0 } else { scale_of_powers };
     let heads = queries.extent(2).max(1) as u32;
     let shared_by = (heads / keys.extent(2).max(1) as u32).max(1);
-    let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
+    let seen = |tile| Seen::<MASK, ROWS>::new(queries.row_of_tile::<O>(tile), queries.rows(), keys.rows(), band);
     block
         .partition::<Budget<WarpRoles<128, 256>, Registers<24, 240>>>()
         .pipeline(both_stages)

@@ -78,7 +78,7 @@ pub fn attention_row_products<T: SumElement>(
 /// Elements that a thread reads at once.
 const PIECE: usize = 8;
 
-/// Threads that read a query's head of 128 elements at once.
+/// Threads that read a query's head side by side, 128 elements of it at once.
 const READERS: usize = 16;
 
 /// Each lane's number and that of the lane whose rank differs in the bit `MASK`.

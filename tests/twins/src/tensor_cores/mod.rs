@@ -1,3 +1,4 @@
 //! Products by tensor cores.
 
+mod attention;
 mod gemm;
