@@ -21,7 +21,7 @@ INSTANCES = {
     (64, False, 128): "attention__bf16_Grouped_1024__0_false_64_4_128_208_2_2_384_256_24_240_0_false",
     (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_2_192_128_2_3_512_384_32_160_3_false",
     (64, True, 128): "attention__bf16_LastFirst_1_false_64_4_128_128_2_2_384_256_24_240_0_false",
-    (64, True, 192): "attention__bf16_FromEnd_1_false_64_4_192_128_2_3_512_384_32_160_3_false",
+    (64, True, 192): "attention__bf16_FromEnd_1_false_64_4_192_128_2_3_512_384_32_160_3_true",
     (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_4_128_128_2_2_384_256_24_240_0_false",
     (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_4_192_80_2_2_512_384_32_160_0_false",
     (128, True, 128): "attention__bf16_LastFirst_1_false_128_4_128_128_2_2_384_256_24_240_0_false",
@@ -34,7 +34,7 @@ MOST_HEADS = 256
 # The most tokens for which tiles of 128 rows are taken without asking how many rounds they are.
 ANY = 1 << 30
 OF_128_ROWS = {
-    (64, False): 1023, (64, True): 2047, (128, False): 0, (128, True): 4095, (256, False): ANY, (256, True): ANY,
+    (64, False): 1023, (64, True): 512, (128, False): 0, (128, True): 4095, (256, False): ANY, (256, True): ANY,
 }  # fmt: skip
 # How much longer tiles of 128 rows take for each row, where rounds decide.
 LONGER = {64: 1.15, 128: 1.06}

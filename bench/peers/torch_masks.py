@@ -19,12 +19,12 @@ from torch_tasks import Case, Contestant
 # `keys` of `tilepipe_kernels::attention::forward`, of sequences of 512 queries or more, or fewer.
 WINDOW = {
     (64, False): (192, "attention__bf16_FromEnd_2_false_64_4_192_64_2_5_512_384_32_160_0_true"),
-    (64, True): (192, "attention__bf16_FromEnd_2_false_64_4_192_128_2_3_512_384_32_160_0_true"),
+    (64, True): (192, "attention__bf16_FromEnd_2_false_64_4_192_128_2_3_512_384_32_160_3_true"),
     (128, False): (128, "attention__bf16_LastFirst_2_false_128_4_128_128_2_2_384_256_24_240_0_false"),
     (128, True): (192, "attention__bf16_FromEnd_2_false_128_4_192_80_2_2_512_384_32_160_0_true"),
 }
 OF_FEW_QUERIES = (128, "attention__bf16_LastFirst_2_false_64_4_128_128_2_2_384_256_24_240_0_false")
-WIDE = {64: 768, 128: 1536}
+WIDE = {64: 896, 128: 1536}
 PACKED = {
     64: "attention_packed__bf16_LastFirst_64_128_128_2_2_384_256_24_240",
     128: "attention_packed__bf16_LastFirst_128_128_128_2_2_384_256_24_240",

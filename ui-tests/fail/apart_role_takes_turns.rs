@@ -1,4 +1,5 @@
-//! The turn of a warpgroup that multiplies less would never be passed on.
+//! Warpgroups that run apart don't meet where turns are made: one could wait at a barrier that is not
+//! there yet.
 #![forbid(unsafe_code)]
 use tilepipe::product::OperandTile;
 use tilepipe::role::{Apart, Partitioned, Turns, WarpRoles};

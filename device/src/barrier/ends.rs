@@ -79,8 +79,8 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     }
 
     #[inline(always)]
-    fn any_in_warp(&self, says: bool) -> bool {
-        says
+    fn first_in_warp(&self, says: impl FnOnce() -> bool) -> bool {
+        says()
     }
 
     #[inline(always)]
@@ -199,10 +199,10 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     }
 
     #[inline(always)]
-    fn any_in_warp(&self, says: bool) -> bool {
+    fn first_in_warp(&self, says: impl FnOnce() -> bool) -> bool {
         // SAFETY: an end of which the warps may leave at different stages is one of warpgroups, all
         // of whose threads take the same steps.
-        unsafe { isa::any_in_warp(says) }
+        unsafe { isa::first_in_warp(says) }
     }
 
     #[inline(always)]

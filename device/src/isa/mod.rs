@@ -28,7 +28,7 @@
 //! | `role_barrier_all` | `barrier.red.and.pred` | sm_80 | role of whole warps |
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
 //! | `warp_barrier` | `bar.warp.sync` | sm_80 | warp |
-//! | `any_in_warp` | `vote.sync.any` | sm_80 | warp |
+//! | `any_in_warp`, `first_in_warp` | `vote.sync.any` | sm_80 | warp |
 //! | `of_first_lane` | `shfl.sync.idx` | sm_80 | warp |
 //! | `Lanes`, `PerLane::of_lane` | `shfl.sync.down`, `.up`, `.idx` | sm_80 | block or warp |
 //! | `PerLane::lane_across` | `shfl.sync.bfly` | sm_80 | warp |
@@ -92,8 +92,9 @@
 //! | `exp2_approximate` | `ex2.approx.ftz.f32` | sm_80 | thread |
 //! | `reciprocal_approximate` | `rcp.approx.ftz.f32` | sm_80 | thread |
 //! | `mbarrier_arrive_warps` | `bar.warp.sync`, `mbarrier.arrive` | sm_80 | warps |
-//! | `Turns`, `Turns::new` | `mbarrier.init`, `shfl.sync.idx` | sm_90 | warpgroups |
-//! | `Turns::wait` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
+//! | `Turns::init` | `mbarrier.init` | sm_90 | one thread |
+//! | `Turns`, `Turns::of` | `shfl.sync.idx` | sm_90 | warpgroups |
+//! | `Turns::wait`, `Turns::wait_a_while` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
 //! | `Turns::pass` | `bar.warp.sync`, `mbarrier.arrive` | sm_90 | warpgroups |
 //! | `Rooms`, `Rooms::new` | `mbarrier.init` | sm_90 | warpgroups |
 //! | `Rooms::wait` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
@@ -196,7 +197,7 @@
 //!
 //! All 32 threads of the warp make this call. They need not be converged.
 //!
-//! ## `any_in_warp`, `of_first_lane`
+//! ## `any_in_warp`, `first_in_warp`, `of_first_lane`
 //!
 //! All 32 threads of the warp make this call. They need not be converged. On the CPU it says what
 //! all of them say.
@@ -331,13 +332,15 @@
 //! As for `mbarrier_arrive`, with an arrival for each warp of members, which are whole warps: that
 //! of its first thread, behind a barrier of the warp.
 //!
-//! ## `Turns::new`, `Turns::wait`, `Turns::pass`
+//! ## `Turns::init`, `Turns::of`, `Turns::wait`, `Turns::wait_a_while`, `Turns::pass`
 //!
-//! 0. All `members`, which are whole warpgroups, make these calls, in the same order. Of each value
-//!    `wait` and `pass` alternate, and there is a barrier of the role between `new` and the first
-//!    `wait`.
+//! 0. One thread of the block calls `init`, with the number of warpgroups of `members`, which are
+//!    whole warpgroups and make the other calls. There is a barrier of all of them between `init`
+//!    and `of`. Of each value a wait and `pass` alternate.
 //! 1. From `offset` on there are 8 bytes of the block's shared memory for each warpgroup, aligned
-//!    to 8, which these calls alone access from `new` on.
+//!    to 8, which these calls alone access from `init` on.
+//! 2. With `wait` all warpgroups make the same calls in the same order: else one may wait for ever.
+//!    With `wait_a_while` they need not.
 //!
 //! ## `Rooms::new`, `Rooms::wait`, `Rooms::arrive`
 //!

@@ -3,7 +3,7 @@
 use super::map::Of;
 use super::multiply::room::SharedFactor;
 use super::multiply::rooms::SharedFactors;
-use super::multiply::turns::Turns;
+use super::multiply::turns::{PreparedTurns, Turns};
 use super::result::Kept;
 use crate::bins::Bins;
 use crate::element::Element;
@@ -34,7 +34,7 @@ impl<S, P, G> !RoleShared for ScratchTile<'_, S, P, G> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
 /// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`], of
-/// [`Bins`], of a [`SharedFactor`], [`SharedFactors`] and of [`Turns`], what the same role has
+/// [`Bins`], of a [`SharedFactor`], [`SharedFactors`] and of [`Turns`], [`PreparedTurns`], what the same role has
 /// [`Kept`], or a tuple of these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
@@ -78,6 +78,7 @@ handed! {
     [C, P] Shared<'_, SharedFactor<C>, P>;
     [C, P, const COUNT: usize] Shared<'_, SharedFactors<C, COUNT>, P>;
     [P, const GROUPS: usize] Shared<'_, Turns<GROUPS>, P>, of warpgroups GROUPS == 0;
+    [P, const GROUPS: usize] PreparedTurns<'_, GROUPS, P>, of warpgroups true;
     [T: Element, O: AtomicOperation<T>, P, const LEN: usize, const COPIES: usize] Shared<'_, Bins<T, LEN, O, COPIES>, P>;
     [A: Handed<R>, B: Handed<R>] (A, B), of warpgroups A::OF_WARPGROUPS && B::OF_WARPGROUPS;
     [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C),

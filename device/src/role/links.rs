@@ -98,9 +98,10 @@ pub trait Ends<I>: sealed::Sealed {
     /// What each of the role's threads keeps of the ends.
     #[doc(hidden)]
     type State;
-    /// Whether there are several ends, which could wait for one another.
+    /// Whether the ends are left by trying: several ones, which could wait for one another, or one
+    /// whose warps go different ways.
     #[doc(hidden)]
-    const SEVERAL: bool = false;
+    const TRIES: bool = false;
 
     /// The state at the beginning.
     #[doc(hidden)]
@@ -133,8 +134,8 @@ pub trait Ends<I>: sealed::Sealed {
     #[doc(hidden)]
     unsafe fn try_leave(&self, state: &mut Self::State) -> bool;
 
-    /// Leaves all ends, and waits until their arrivals have happened. A role of several ends calls
-    /// it after `try_leave` has returned true.
+    /// Leaves all ends, and waits until their arrivals have happened. Where `TRIES` says so it is
+    /// called after `try_leave` has returned true.
     ///
     /// # Safety
     ///
@@ -238,9 +239,10 @@ impl<'s, K: Channel> Links for Link<'s, K> {
 
 /// One end of a channel.
 macro_rules! end {
-    ($barriers:expr, $state:expr, $members:ident, $end:ident, $channel:ty) => {
+    ($barriers:expr, $state:expr, $members:ident, $tries:expr, $end:ident, $channel:ty) => {
         type At<'r> = $end<'r, $channel>;
         type State = EndState;
+        const TRIES: bool = $tries;
 
         #[inline(always)]
         fn state() -> EndState {
@@ -290,13 +292,17 @@ macro_rules! pairs {
         where
             Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
         {
-            end! { ProducerBarriers::of_role, EndState::producer(), PRODUCERS, Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+            end! { ProducerBarriers::of_role, EndState::producer(), PRODUCERS, false, Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
         }
         impl<'s, L, M, P> Ends<$to> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>>
         where
             Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
         {
-            end! { ConsumerBarriers, EndState::consumer(), CONSUMERS, Consumer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+            end! {
+                ConsumerBarriers, EndState::consumer(), CONSUMERS,
+                <Between<L, Of<M, $from>, Of<M, $to>, P> as Handover>::APART, Consumer,
+                Between<L, Of<M, $from>, Of<M, $to>, P>
+            }
         }
         impl<'s, L, M, P> Ends<$other> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>> {
             no_end! {}
@@ -375,7 +381,7 @@ macro_rules! tuples {
         impl<I, $($link: Ends<I>),*> Ends<I> for ($($link,)*) {
             type At<'r> = ($($link::At<'r>,)*);
             type State = ($($link::State,)*);
-            const SEVERAL: bool = true;
+            const TRIES: bool = true;
 
             #[inline(always)]
             fn state() -> Self::State {

@@ -127,7 +127,7 @@ pub use multiply::by_hand::{Across, Fresh, LeftFactor, Product, Start, TileFacto
 pub use multiply::factor_rows::FactorRows;
 pub use multiply::room::{FactorRoom, SharedFactor, WrittenFactor};
 pub use multiply::rooms::{EmptyRoom, FullRoom, RoomFactor, SharedFactors};
-pub use multiply::turns::{InTurn, Turns};
+pub use multiply::turns::{InTurn, PreparedTurns, Turns};
 pub use outputs::RoleDestination;
 pub use partition::{Assigned, Partition};
 #[cfg_attr(doc, doc(hidden))]

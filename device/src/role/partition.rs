@@ -262,7 +262,7 @@ const fn check_role<R: Role, H: Handed<R>, F, O>() {
     assert!(
         <H as capture::sealed::Handed<R>>::OF_WARPGROUPS,
         "the warpgroups of an `Apart` role share nothing but outputs of which each writes its own rows: hand over `()`, a `TensorMut`, a \
-         `TileReduction`, `RowValuesMut`, memory of `Outputs`, or a tuple of these"
+         `TileReduction`, `RowValuesMut`, memory of `Outputs`, `PreparedTurns`, or a tuple of these"
     );
     assert!(
         size_of::<O>() == 0,
@@ -307,7 +307,7 @@ pub(super) unsafe fn end<L: Links>(links: L, inval: impl FnOnce(&L)) -> L::Memor
 }
 
 /// The first thread of any block, for [`isa::for_first_member`].
-const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
+pub(super) const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
 
 /// Where shared memory begins, for a role that begins here.
 ///
@@ -349,7 +349,7 @@ where
     engine::drain_all();
     // SAFETY: this is after the closure.
     unsafe { links.before_leave(&mut state) };
-    if L::SEVERAL {
+    if L::TRIES {
         // SAFETY: this is after the closure.
         while !unsafe { links.try_leave(&mut state) } {}
     }

@@ -376,14 +376,14 @@ fn positive(what: &'static str, scale: f32) -> Result<(), AttentionError> {
 }
 
 /// Queries of a tile, on so many multiprocessors: 64 for each of three warpgroups, or of two.
-/// (Measured: docs/decisions/103, 111 and 112.)
+/// (Measured: docs/decisions/103 and 111 to 113.)
 fn rows(size: &Size, mask: u32, multiprocessors: usize) -> usize {
     // How much longer two warpgroups take for each query.
     let longer = match (size.padded(), mask) {
         (256, _) => return 128,
         (64, WINDOW) => return if size.queries < 512 { 128 } else { 192 },
         (_, WINDOW) => return if size.seen() < 1536 { 128 } else { 192 },
-        (64, CAUSAL) => return if size.queries < 2048 { 128 } else { 192 },
+        (64, CAUSAL) => return if size.queries <= 512 { 128 } else { 192 },
         (_, CAUSAL) => return if size.queries < 4096 { 128 } else { 192 },
         (64, _) if size.is_flat() && size.queries < 1024 => return 128,
         (64, _) if size.is_flat() => 1.15,
@@ -400,10 +400,10 @@ fn rows(size: &Size, mask: u32, multiprocessors: usize) -> usize {
 }
 
 /// Keys of a tile, where there is a choice: in windows of heads of 64 with tiles of 192 queries.
-/// (Measured: docs/decisions/112.)
+/// (Measured: docs/decisions/113.)
 fn keys(size: &Size, mask: u32, rows: usize) -> Option<usize> {
     let is_choice = (size.padded(), mask, rows) == (64, WINDOW, 192);
-    is_choice.then(|| if size.seen() < 768 { 64 } else { 128 })
+    is_choice.then(|| if size.seen() < 896 { 64 } else { 128 })
 }
 
 /// The instance for heads of this size, and its queries of a tile.

@@ -122,7 +122,7 @@ const PLAIN: Shape = Shape { cap: 0.0, slopes: [0.0; MOST_HEADS] };
 /// its values. `MASK` says which keys a query sees, all, those up to its own or those of `band`,
 /// and `SHAPED` whether scores are more than products. `TURNS` is how many warpgroups start their
 /// products in turn: all that multiply, or none. If they run `APART` each goes over the tiles of
-/// keys that its own 64 queries see, and only gives the others back.
+/// keys that its own 64 queries see, gives the others back, and passes its turns for them.
 #[kernel(
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
@@ -145,13 +145,13 @@ const PLAIN: Shape = Shape { cap: 0.0, slopes: [0.0; MOST_HEADS] };
         (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(384, 256, 24, 240, 0, false)]
     ),
     instances(
-        T = [bf16, f16], O = [FromEnd], (MASK, SHAPED) = [(1, false)], HEAD = [64],
+        T = [bf16, f16], O = [FromEnd], (MASK, SHAPED) = [(1, false), (2, false)], HEAD = [64],
         ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
-        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(512, 384, 32, 160, 3, false)]
+        (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(512, 384, 32, 160, 3, true)]
     ),
     instances(
         T = [bf16, f16], O = [FromEnd], (MASK, SHAPED) = [(2, false)], HEAD = [64],
-        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3), (192, 64, 2, 5)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 64, 2, 5)],
         (THREADS, CONSUMERS, LESS, MORE, TURNS, APART) = [(512, 384, 32, 160, 0, true)]
     ),
     instances(
@@ -281,6 +281,7 @@ fn attend<
         let (first, second) = shared.split();
         (first.split(), second.split())
     };
+    let turns = turns.prepare(&block);
     let places = out.tile_places(&block);
     let heads = queries.matrices().max(1) as u32;
     // Heads of queries for each one of keys.
@@ -300,8 +301,8 @@ fn attend<
                 let tiles = seen(row).tiles(KEYS);
                 let first_of = |tile: u32| (tile * KEYS as u32) as i32;
                 let queries_of = |first| queries.of_matrix(sequence, head as i32, first);
-                // Measured: docs/decisions/112.
-                if const { HEAD == 128 || HEAD == 64 && V::FROM_FIRST } {
+                // Measured: docs/decisions/112 and 113.
+                if const { HEAD == 128 || HEAD == 64 && V::FROM_FIRST && !APART } {
                     let Ok(stage) = of_queries.acquire() else { return };
                     of_queries = stage.copy(queries_of(queries.row_of_tile::<O>(row))).commit();
                     for tile in tiles.rev() {
@@ -357,6 +358,7 @@ fn attend<
                     if APART {
                         // Tiles that other warpgroups see.
                         for _ in tiles.end as u32..all.end as u32 {
+                            turns.pass(&group);
                             let Ok(key) = of_keys.wait() else { return };
                             let Ok(value) = of_values.wait() else { return };
                             (of_keys, of_values) = (key.release(), value.release());
@@ -375,8 +377,8 @@ fn attend<
                     let mut factors = weights.into_factor::<T, _>(&group);
                     let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
                     let start = if V::FROM_FIRST { 0 } else { tiles.start as u32 };
-                    // Measured: docs/decisions/102.
-                    let found_once = const { ROWS == 192 && (HEAD == 128 || V::ALL) };
+                    // Measured: docs/decisions/102 and 113.
+                    let found_once = const { ROWS == 192 && (HEAD == 128 || V::ALL || TURNS > 0) };
                     let rows = found_once.then(|| group.factor_rows(&query));
                     while next > start {
                         next -= 1;
@@ -414,6 +416,7 @@ fn attend<
                     of_values = end.release(value);
                     if APART && !V::FROM_FIRST {
                         for _ in all.start as u32..tiles.start as u32 {
+                            turns.pass(&group);
                             let Ok(key) = of_keys.wait() else { return };
                             let Ok(value) = of_values.wait() else { return };
                             (of_keys, of_values) = (key.release(), value.release());

@@ -2,7 +2,7 @@
 
 use tilepipe::bf16;
 use tilepipe_host::{Bound, Device, Error, launch};
-use tilepipe_test_kernels::tensor::apart::{NUMBERS, product_of_bands};
+use tilepipe_test_kernels::tensor::apart::{NUMBERS, product_of_bands, product_of_bands_in_turn};
 
 use super::numbers;
 
@@ -40,7 +40,7 @@ const LEFT: [Bands; 3] = [
 pub fn check(device: &Device) -> Result<usize, Error> {
     let mut launches = 0;
     let (rows, columns, deep) = (390, 40, 152);
-    for instance in &product_of_bands::INSTANCES {
+    for (instance, times) in instances() {
         for bands in BANDS.iter().chain(&LEFT) {
             for grid in [1, 4] {
                 let whole = |seed, len: usize| numbers(len, seed, 7).map(|number| number as f32 - 3.0);
@@ -60,9 +60,10 @@ pub fn check(device: &Device) -> Result<usize, Error> {
                 ];
                 launch(&device.stream()?, grid, instance, arguments)?;
                 let found = out.download()?;
-                let apart = instance.name().ends_with("true");
+                let apart = times == 2 || instance.name().ends_with("true");
                 for (at, found) in found.iter().enumerate() {
-                    let wanted = element(&a, &b, [at / columns, at % columns], [columns, deep], (bands, apart, grid));
+                    let place = [at / columns, at % columns];
+                    let wanted = element(&a, &b, place, [columns, deep], (bands, apart, grid, times));
                     let place = (at / columns, at % columns);
                     assert_eq!(found.to_bits(), wanted.to_bits(), "{}: {bands:?}, {place:?}", instance.name());
                 }
@@ -73,13 +74,19 @@ pub fn check(device: &Device) -> Result<usize, Error> {
     Ok(launches)
 }
 
+/// All instances, and what they multiply each product by.
+fn instances() -> impl Iterator<Item = (&'static tilepipe::launch::Instance, u32)> {
+    let once = product_of_bands::INSTANCES.iter().map(|instance| (instance, 1));
+    once.chain(product_of_bands_in_turn::INSTANCES.iter().map(|instance| (instance, 2)))
+}
+
 /// What the kernel writes at a place, in blocks that take tiles in turn.
 fn element(
     a: &[f32],
     b: &[f32],
     [row, column]: [usize; 2],
     [columns, deep]: [usize; 2],
-    (bands, apart, grid): (&Bands, bool, u32),
+    (bands, apart, grid, times): (&Bands, bool, u32, u32),
 ) -> f32 {
     let [from, to, last] = bands[if apart { row % 192 / 64 } else { 0 }];
     let tile = row / 192 * columns.div_ceil(32) + column / 32;
@@ -87,5 +94,6 @@ fn element(
         return f32::from_ne_bytes([POISON; 4]);
     }
     let parts = (from as usize * 32).min(deep)..(to as usize * 32).min(deep);
-    parts.map(|along| a[row * deep + along] * b[column * deep + along]).fold(0.0, |sum, product| sum + product)
+    let products = parts.map(|along| a[row * deep + along] * b[column * deep + along]);
+    products.fold(0.0, |sum, product| sum + times as f32 * product)
 }

@@ -36,9 +36,9 @@ pub(crate) trait EndBarriers {
     /// a pipeline whose ends leave by marks.
     fn is_apart(&self) -> bool;
 
-    /// Whether one of the threads of the calling thread's warp says so. (Ends whose warps go
-    /// different ways ask, and no others.)
-    fn any_in_warp(&self, says: bool) -> bool;
+    /// What the first thread of the calling thread's warp says. (Ends whose warps go different
+    /// ways ask, and no others.)
+    fn first_in_warp(&self, says: impl FnOnce() -> bool) -> bool;
 
     /// Waits until this end has stage `stage`: for phase `parity` of the barrier at which the other
     /// end arrives.
@@ -314,11 +314,12 @@ impl EndState {
     ///
     /// An end that marks passes none and does not wait for one: the stage that would be closed is
     /// the one that it marks.
-    /// This end's copies have landed ([`EndBarriers::drain`]).
+    /// This end's copies have landed ([`EndBarriers::drain`]). Of an end whose warps go different
+    /// ways [`try_leave`](Self::try_leave) has returned true.
     #[inline(always)]
     pub(crate) fn leave<W: EndBarriers>(&mut self, barriers: &W) {
         if W::MAY_PART && barriers.is_apart() {
-            while !self.pass_next(barriers) {}
+            // It has passed all that came.
         } else if W::MAY_MARK && barriers.marks() {
             self.mark(barriers);
         } else if !self.closed && (self.holds || self.take(barriers).is_ok()) {
@@ -360,13 +361,17 @@ impl EndState {
     ///
     /// Of stages in hand the phases are complete, and no further ones can be before they are
     /// passed: they are waited for again, at once. Whether the other end has left is asked again
-    /// too: if `closed` were read here, LLVM would keep it in memory.
+    /// too: if `closed` were read here, LLVM would keep it in memory. It is asked first, since at a
+    /// kernel's end the other one has mostly left.
     #[inline(always)]
     fn pass_next<W: EndBarriers>(&mut self, barriers: &W) -> bool {
         let (stage, parity) = (self.stage, self.parity);
+        if barriers.first_in_warp(|| barriers.is_marked(stage, parity)) {
+            return true;
+        }
         // The threads of a warp arrive together.
-        if !barriers.any_in_warp(barriers.poll(stage, parity)) {
-            return barriers.any_in_warp(barriers.is_marked(stage, parity));
+        if !barriers.first_in_warp(|| barriers.poll(stage, parity)) {
+            return false;
         }
         // At once, and in each thread.
         barriers.wait(stage, parity);

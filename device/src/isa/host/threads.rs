@@ -85,6 +85,15 @@ pub(crate) unsafe fn any_in_warp(says: bool) -> bool {
     says
 }
 
+/// What the first thread of a warp says, for all of them.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn first_in_warp(says: impl FnOnce() -> bool) -> bool {
+    says()
+}
+
 /// What all threads of a warp have alike.
 ///
 /// # Safety

@@ -304,6 +304,18 @@ pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
     unsafe { tilepipe_mbarrier_wait(barrier, parity) };
 }
 
+/// `mbarrier.try_wait.parity` once: waits for the phase of this parity for as long as the GPU
+/// suspends a thread; whether it is complete.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(super) unsafe fn mbarrier_try(barrier: Mbarrier, parity: u32) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_try_wait(barrier, parity) != 0 }
+}
+
 /// `mbarrier.try_wait.parity` with a suspend time hint of 20 ns until it succeeds: as
 /// [`mbarrier_wait`], but the thread's warp is suspended for less time at once. Threads of the same
 /// warp that are on another path go on meanwhile.
@@ -348,7 +360,7 @@ pub(crate) unsafe fn mbarrier_wait_unless<const PEELED: bool>(
     }
     loop {
         // SAFETY: the caller's promise.
-        if unsafe { tilepipe_mbarrier_try_wait(barrier, parity) } != 0 {
+        if unsafe { mbarrier_try(barrier, parity) } {
             return false;
         }
         // SAFETY: the caller's promise.

@@ -72,6 +72,18 @@ pub(crate) unsafe fn any_in_warp(says: bool) -> bool {
     unsafe { tilepipe_warp_any(u32::from(says)) != 0 }
 }
 
+/// What the warp's first lane says: it alone runs `says`, and `vote.sync.any` tells the others.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn first_in_warp(says: impl FnOnce() -> bool) -> bool {
+    let says = lane() == 0 && says();
+    // SAFETY: the caller's promise.
+    unsafe { any_in_warp(says) }
+}
+
 /// `shfl.sync.idx`: the value of the warp's first lane, which all of its threads have. The
 /// assembler then knows that it is the same in them.
 ///

@@ -1,13 +1,16 @@
-//! Turns of a role's warpgroups.
+//! Turns in which the warpgroups of a role do something.
 
-use super::mbarrier::{Mbarrier, mbarrier_arrive_warps, mbarrier_at, mbarrier_init, mbarrier_wait};
+use super::mbarrier::{Mbarrier, mbarrier_arrive_warps, mbarrier_at, mbarrier_init, mbarrier_try, mbarrier_wait};
 use super::product::warpgroup_of;
-use super::threads::for_first_member;
 use crate::isa::product::WARPGROUP;
 use crate::isa::{Members, WARP};
 
-/// An mbarrier for each warpgroup of a role, 8 bytes each: a phase ends when the warpgroup before
-/// it has passed its turn on.
+/// How often a warpgroup whose turn may never come tries to wait for it. (Measured:
+/// docs/decisions/113.)
+const TRIES: u32 = 1 << 12;
+
+/// The turns of the calling thread's warpgroup: an mbarrier in shared memory for each warpgroup of
+/// the role, at which the one before it arrives.
 pub(crate) struct Turns {
     /// The calling thread's warpgroup's own.
     own: Mbarrier,
@@ -18,21 +21,28 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Makes the barriers. Waits come behind a barrier of the role.
+    /// Makes the barriers of so many warpgroups.
     ///
     /// # Safety
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
-    pub(crate) unsafe fn new(offset: usize, members: Members) -> Self {
+    pub(crate) unsafe fn init(offset: usize, groups: usize) {
+        for group in 0..groups as u32 {
+            // SAFETY: the caller's promise: the memory is for these barriers, and nobody uses it
+            // yet; one thread of the block runs this.
+            unsafe { mbarrier_init(mbarrier_at(offset) + 8 * group, (WARPGROUP / WARP) as u32) };
+        }
+    }
+
+    /// Those of the calling thread's warpgroup, of barriers that were made.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    #[inline(always)]
+    pub(crate) unsafe fn of(offset: usize, members: Members) -> Self {
         let (first, groups) = (mbarrier_at(offset), (members.count / WARPGROUP) as u32);
-        for_first_member(members, || {
-            for group in 0..groups {
-                // SAFETY: the memory is for these barriers, and nobody uses it yet; one thread of
-                // the role runs this.
-                unsafe { mbarrier_init(first + 8 * group, (WARPGROUP / WARP) as u32) };
-            }
-        });
         // SAFETY: the caller's promise.
         let group = unsafe { warpgroup_of(members) };
         let next = if group + 1 == groups { 0 } else { group + 1 };
@@ -50,6 +60,21 @@ impl Turns {
     pub(crate) unsafe fn wait(&self) {
         // SAFETY: the barrier was made, and a parity is 0 or 1.
         unsafe { mbarrier_wait(self.own, self.parity) };
+    }
+
+    /// The same, but not for ever: after `TRIES` tries the turn is taken as come.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    #[inline(always)]
+    pub(crate) unsafe fn wait_a_while(&self) {
+        for _ in 0..TRIES {
+            // SAFETY: as for `wait`.
+            if unsafe { mbarrier_try(self.own, self.parity) } {
+                return;
+            }
+        }
     }
 
     /// `bar.warp.sync`, then `mbarrier.arrive` of each warp: passes the turn on.

@@ -610,7 +610,7 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         let members = self.members();
         // SAFETY: role-level code of the role whose turns they are (`'r`); the turn is passed
         // below.
-        unsafe { turns.wait() };
+        unsafe { turns.wait::<R>() };
         let (mut first, of_first, mut a, b) = older.parts(members);
         let (mut second, of_second, mut c, d) = younger.parts(members);
         // SAFETY: role-level code of a role of warpgroups, whose products they are.
@@ -623,13 +623,13 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         unsafe { P::start(&mut first, &of_first, members, (&a, &b)) };
         if HALF {
             // SAFETY: as for the turn above.
-            unsafe { turns.pass::<R>() };
+            unsafe { turns.hand_on::<R>() };
         }
         // SAFETY: as in `product_beside`; these until the last one.
         unsafe { Q::start(&mut second, &of_second, members, (&c, &d)) };
         if !HALF {
             // SAFETY: as for the turn above.
-            unsafe { turns.pass::<R>() };
+            unsafe { turns.hand_on::<R>() };
         }
         // SAFETY: role-level code of the role whose sums they are.
         unsafe { first.wait::<InFlight<1>>() };

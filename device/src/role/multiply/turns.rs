@@ -2,6 +2,8 @@
 
 use super::super::group::RoleGroup;
 use super::super::map::{Warpgroups, sealed};
+use super::super::partition::BLOCK;
+use crate::group::block::Block;
 use crate::isa;
 use crate::isa::product::WARPGROUP;
 use crate::marker::{BlockLevel, Brand, Uniform};
@@ -10,7 +12,8 @@ use core::marker::PhantomData;
 
 /// Shared memory for the turns of `GROUPS` warpgroups, all those of a role: 8 bytes for each.
 ///
-/// [`Shared::turns`] makes [`InTurn`] of it. Of no warpgroups, `Turns<0>`, there are no turns, and
+/// [`Shared::turns`] makes [`InTurn`] of it, or where warpgroups run [`Apart`](crate::role::Apart)
+/// the block [prepares](Shared::prepare) it and [`PreparedTurns::turns`] does. Of no warpgroups, `Turns<0>`, there are no turns, and
 /// no instructions for them: for a kernel of which some instances take turns.
 pub struct Turns<const GROUPS: usize>(());
 
@@ -96,8 +99,8 @@ unsafe impl<const GROUPS: usize> Layout for Turns<GROUPS> {
 ///
 /// # Invariants
 ///
-/// 0. `turns` are those of the role that the brand says, all of whose threads have met since they
-///    were made, and this value alone takes them.
+/// 0. `turns` are those of the role that the brand says, all of whose threads have met since their
+///    barriers were made, and this value alone takes them.
 #[must_use = "turns are taken by `group.products_in_turn(&mut turns, ..)`"]
 pub struct InTurn<'r, const GROUPS: usize> {
     turns: Option<isa::Turns>,
@@ -107,7 +110,67 @@ pub struct InTurn<'r, const GROUPS: usize> {
 
 impl<const GROUPS: usize> !Uniform for InTurn<'_, GROUPS> {}
 
-impl<P, const GROUPS: usize> Shared<'_, Turns<GROUPS>, P> {
+/// Turns whose barriers the block has made, for a role whose warpgroups run
+/// [`Apart`](crate::role::Apart): they don't meet at its start. Any role of so many warpgroups
+/// takes it.
+///
+/// # Invariants
+///
+/// 0. In block-level code the barriers of `GROUPS` warpgroups were made in `memory`.
+#[must_use = "it is handed to a role, which makes turns of it: `turns.turns(&group)`"]
+pub struct PreparedTurns<'s, const GROUPS: usize, P> {
+    memory: Shared<'s, Turns<GROUPS>, P>,
+}
+
+impl<P, const GROUPS: usize> PreparedTurns<'_, GROUPS, P> {
+    /// Makes the turns: the first one is the first warpgroup's.
+    ///
+    /// PTX: none, but for what says which warpgroup the calling one is.
+    ///
+    /// # Threads
+    ///
+    /// A role of `GROUPS` warpgroups, to which this was handed, or of any number if `GROUPS` is 0.
+    #[inline(always)]
+    pub fn turns<'r, R: Warpgroups, const SIZE: usize>(self, group: &RoleGroup<'r, R, SIZE>) -> InTurn<'r, GROUPS> {
+        const { check_groups(GROUPS, SIZE) };
+        let _ = group;
+        let mut turns = None;
+        if const { GROUPS > 0 } {
+            // SAFETY: (0) role-level code of a role of warpgroups (`RoleGroup`). The block made the
+            // barriers (0), and all roles begin behind a barrier of the block; (1) `Shared` owns
+            // this memory, and is gone.
+            turns = Some(unsafe { isa::Turns::of(self.memory.offset(), <R as sealed::Role>::MEMBERS) });
+        }
+        InTurn { turns, brand: PhantomData, level: PhantomData }
+    }
+}
+
+/// Refuses turns of another number of warpgroups than a role of so many threads has.
+const fn check_groups(groups: usize, threads: usize) {
+    assert!(
+        groups == 0 || groups == threads / WARPGROUP,
+        "all warpgroups of a role take turns: a role of 256 threads takes `Turns<2>`, or `Turns<0>` for none"
+    );
+}
+
+impl<'s, P, const GROUPS: usize> Shared<'s, Turns<GROUPS>, P> {
+    /// Makes the barriers of this memory, for a role whose warpgroups run
+    /// [`Apart`](crate::role::Apart).
+    ///
+    /// PTX: `mbarrier.init` for each warpgroup.
+    ///
+    /// # Threads
+    ///
+    /// The block.
+    #[inline(always)]
+    pub fn prepare<const THREADS: usize>(self, block: &Block<THREADS>) -> PreparedTurns<'s, GROUPS, P> {
+        let _ = block;
+        // SAFETY: (0) block-level code, of which one thread runs this; (1) `Shared` owns this
+        // memory, and the result keeps it.
+        isa::for_first_member(BLOCK, || unsafe { isa::Turns::init(self.offset(), GROUPS) });
+        PreparedTurns { memory: self }
+    }
+
     /// Makes turns of this memory: the first one is the first warpgroup's.
     ///
     /// PTX: `mbarrier.init` for each warpgroup, `barrier.sync` of the role.
@@ -119,20 +182,24 @@ impl<P, const GROUPS: usize> Shared<'_, Turns<GROUPS>, P> {
     #[inline(always)]
     pub fn turns<'r, R: Warpgroups, const SIZE: usize>(self, group: &RoleGroup<'r, R, SIZE>) -> InTurn<'r, GROUPS> {
         const {
+            check_groups(GROUPS, SIZE);
             assert!(
-                GROUPS == 0 || GROUPS == SIZE / WARPGROUP,
-                "all warpgroups of a role take turns: a role of 256 threads takes `Turns<2>`, or `Turns<0>` for none"
+                GROUPS == 0 || !R::APART,
+                "the warpgroups of an `Apart` role don't meet at its start: have the block make the barriers, \
+                 `let turns = turns.prepare(&block)`, and hand that over"
             );
-            assert!(GROUPS == 0 || !R::APART, "the warpgroups of an `Apart` role take no turns: `Turns<0>`");
         }
         let _ = group;
         let mut turns = None;
         if const { GROUPS > 0 } {
-            // SAFETY: (0) role-level code of a role of warpgroups (`RoleGroup`), with a barrier
-            // below; (1) `Shared` owns this memory, and is gone.
-            turns = Some(unsafe { isa::Turns::new(self.offset(), <R as sealed::Role>::MEMBERS) });
+            let (offset, members) = (self.offset(), <R as sealed::Role>::MEMBERS);
+            // SAFETY: (0) role-level code of a role of warpgroups (`RoleGroup`), of which one
+            // thread runs this; (1) `Shared` owns this memory, and is gone.
+            isa::for_first_member(members, || unsafe { isa::Turns::init(offset, GROUPS) });
+            // SAFETY: (0) there is a barrier between this and the waits; (1) as above.
+            turns = Some(unsafe { isa::Turns::of(offset, members) });
             // SAFETY: role-level code of a role of whole warps, all of whose threads make the call.
-            unsafe { isa::role_barrier(<R as sealed::Role>::BARRIER_ID, <R as sealed::Role>::MEMBERS) };
+            unsafe { isa::role_barrier(<R as sealed::Role>::BARRIER_ID, members) };
         }
         InTurn { turns, brand: PhantomData, level: PhantomData }
     }
@@ -146,16 +213,42 @@ impl InTurn<'_, 0> {
     }
 }
 
-impl<const GROUPS: usize> InTurn<'_, GROUPS> {
+impl<'r, const GROUPS: usize> InTurn<'r, GROUPS> {
+    /// Waits for the warpgroup's turn and passes it on: for a round that the warpgroup leaves out.
+    ///
+    /// In an [`Apart`](crate::role::Apart) role each warpgroup takes or passes the same number of
+    /// turns. No result depends on that: where a turn does not come, because another warpgroup has
+    /// left or takes fewer, products start without it after some milliseconds.
+    ///
+    /// PTX: `mbarrier.try_wait.parity` in a loop, `mbarrier.arrive` for each warp.
+    ///
+    /// # Threads
+    ///
+    /// The role that made the turns.
+    #[inline(always)]
+    pub fn pass<R: Warpgroups, const SIZE: usize>(&mut self, group: &RoleGroup<'r, R, SIZE>) {
+        let _ = group;
+        // SAFETY: role-level code of the role whose turns they are (`'r`); the turn is passed
+        // below.
+        unsafe { self.wait::<R>() };
+        // SAFETY: as above.
+        unsafe { self.hand_on::<R>() };
+    }
+
     /// Waits for the warpgroup's turn.
     ///
     /// # Safety
     ///
-    /// All threads of the role make this call, and then [`pass`](Self::pass).
+    /// All threads of the role, or of the warpgroup where these run apart, make this call, and then
+    /// [`hand_on`](Self::hand_on).
     #[inline(always)]
-    pub(super) unsafe fn wait(&self) {
-        if let Some(turns) = &self.turns {
+    pub(super) unsafe fn wait<R: Warpgroups>(&self) {
+        let Some(turns) = &self.turns else { return };
+        if R::APART {
             // SAFETY: the caller's promise.
+            unsafe { turns.wait_a_while() };
+        } else {
+            // SAFETY: the caller's promise; the role's code is the same in all warpgroups.
             unsafe { turns.wait() };
         }
     }
@@ -164,9 +257,9 @@ impl<const GROUPS: usize> InTurn<'_, GROUPS> {
     ///
     /// # Safety
     ///
-    /// All threads of the role make this call, behind [`wait`](Self::wait).
+    /// All threads of the role, or of the warpgroup, make this call, behind [`wait`](Self::wait).
     #[inline(always)]
-    pub(super) unsafe fn pass<R: Warpgroups>(&mut self) {
+    pub(super) unsafe fn hand_on<R: Warpgroups>(&mut self) {
         if let Some(turns) = &mut self.turns {
             // SAFETY: the caller's promise.
             unsafe { turns.pass(<R as sealed::Role>::MEMBERS) };

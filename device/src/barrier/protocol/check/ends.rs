@@ -163,8 +163,8 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, ST
     }
 
     // A thread of the model is a warp.
-    fn any_in_warp(&self, says: bool) -> bool {
-        says
+    fn first_in_warp(&self, says: impl FnOnce() -> bool) -> bool {
+        says()
     }
 
     fn wait(&self, stage: u32, parity: u32) {
@@ -305,8 +305,8 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ConsumerBarriers<'_, C, ST
     }
 
     // A thread of the model is a warp.
-    fn any_in_warp(&self, says: bool) -> bool {
-        says
+    fn first_in_warp(&self, says: impl FnOnce() -> bool) -> bool {
+        says()
     }
 
     fn wait(&self, stage: u32, parity: u32) {

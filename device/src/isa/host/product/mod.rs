@@ -132,14 +132,19 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) 
     unsafe { for_first_of_warpgroups_from::<false>(members, None, core::ptr::null(), |_, _| body()) };
 }
 
-/// Turns of a role's warpgroups: nothing here, where one thread runs them all.
+/// Turns of a role's warpgroups: nothing here, where products take no time.
 pub(crate) struct Turns;
 
 impl Turns {
     /// # Safety
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
-    pub(crate) unsafe fn new(_: usize, _: Members) -> Self {
+    pub(crate) unsafe fn init(_: usize, _: usize) {}
+
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn of(_: usize, _: Members) -> Self {
         Turns
     }
 
@@ -147,6 +152,11 @@ impl Turns {
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn wait(&self) {}
+
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn wait_a_while(&self) {}
 
     /// # Safety
     ///

@@ -185,7 +185,7 @@ macro_rules! instance {
     };
 }
 instance!(Causal64, ["LastFirst", 1, false], [64, 128, 128, 32], [2, 2, "384_256_24_240_0_false"], 3);
-instance!(Causal64Of192, ["FromEnd", 1, true], [64, 192, 128, 32], [2, 3, "512_384_32_160_3_false"], 3);
+instance!(Causal64Of192, ["FromEnd", 1, true], [64, 192, 128, 32], [2, 3, "512_384_32_160_3_true"], 3);
 instance!(Causal128, ["LastFirst", 1, false], [128, 128, 128, 32], [2, 2, "384_256_24_240_0_false"], 2);
 instance!(Causal128Of192, ["FromEnd", 1, true], [128, 192, 80, 20], [2, 2, "512_384_32_160_0_true"], 3);
 instance!(All64, ["Grouped_1024_", 0, false], [64, 128, 208, 52], [2, 2, "384_256_24_240_0_false"], 2);
