@@ -114,6 +114,76 @@ impl<const GROUPS: usize> !Uniform for InTurn<'_, GROUPS> {}
 /// [`Apart`](crate::role::Apart): they don't meet at its start. Any role of so many warpgroups
 /// takes it.
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::product::OperandTile;
+/// use tilepipe::role::{Apart, Partitioned, Product, Turns, WarpRoles};
+/// use tilepipe::{
+///     Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut,
+///     TensorTile, bf16, kernel,
+/// };
+///
+/// type Rows = OperandTile<bf16, Extents2<128, 64>, Swizzle128>;
+/// type Columns = OperandTile<bf16, Extents2<64, 64>, Swizzle128>;
+/// type Panel = Panels2<128, 64, 32>;
+///
+/// /// Writes twice the first 64 rows of `A * B^T`, of two products, and zeros.
+/// #[kernel(min_blocks = 1)]
+/// pub fn half(
+///     block: Block<384>,
+///     a: Tensor<bf16, Extents2<128, 64>, Swizzle128>,
+///     b: Tensor<bf16, Extents2<64, 64>, Swizzle128>,
+///     out: TensorMut<f32, Panel, Swizzle128>,
+///     shared: Shared<(
+///         (Partitioned<Stages<Rows, 1, TensorMap>>, Partitioned<Stages<Columns, 1, TensorMap>>),
+///         (Outputs<TensorTile<f32, Panel, Swizzle128>, 1>, Turns<2>),
+///     )>,
+/// ) {
+///     let (stages, others) = shared.split();
+///     let ((rows, columns), (outputs, turns)) = (stages.split(), others.split());
+///     let turns = turns.prepare(&block);
+///     block
+///         .partition::<Apart<WarpRoles<128, 256>>>()
+///         .pipeline(rows)
+///         .pipeline(columns)
+///         .role((), |_, (rows, columns), ()| {
+///             let Ok(stage) = rows.acquire() else { return };
+///             let _ = stage.copy(a.at(0, 0)).commit();
+///             let Ok(stage) = columns.acquire() else { return };
+///             let _ = stage.copy(b.at(0, 0)).commit();
+///         })
+///         .role((out, outputs, turns), |group, (rows, columns), (out, outputs, turns)| {
+///             let (mut ring, mut turns) = (outputs.outputs(&group, out), turns.turns(&group));
+///             let Ok(rows) = rows.wait() else { return };
+///             let Ok(columns) = columns.wait() else { return };
+///             let ((_, rows), (_, columns)) = (rows.hold(), columns.hold());
+///             let sums = if group.own_rows().start == 0 {
+///                 let of = || Product::of(&group, &rows, &columns);
+///                 let (older, (younger, ..)) =
+///                     group.products_in_turn(&mut turns, of(), of(), |(sums, ..)| sums);
+///                 older.zip(&group, &younger, |one, other| one + other)
+///             } else {
+///                 turns.pass(&group);
+///                 group.sums(0.0)
+///             };
+///             ring.store_sums(0, &group, &sums, |_, _, it| it);
+///         })
+///         .run_last();
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let twos = device.upload_2d(&[bf16::from_f32(2.0); 128 * 64], 64)?;
+/// # let few = device.upload_2d(&[bf16::from_f32(2.0); 64 * 64], 64)?;
+/// # let mut out = device.zeroed_2d::<f32>(64, 128)?;
+/// # half::launch(&device.stream()?, 1, &twos, &few, &mut out)?;
+/// # let wanted = [[2.0 * 4.0 * 64.0; 64 * 64], [0.0; 64 * 64]];
+/// # assert_eq!(out.download()?, wanted.as_flattened());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. In block-level code the barriers of `GROUPS` warpgroups were made in `memory`.
@@ -218,7 +288,7 @@ impl<'r, const GROUPS: usize> InTurn<'r, GROUPS> {
     ///
     /// In an [`Apart`](crate::role::Apart) role each warpgroup takes or passes the same number of
     /// turns. No result depends on that: where a turn does not come, because another warpgroup has
-    /// left or takes fewer, products start without it after some milliseconds.
+    /// left or takes fewer, it is taken as come after 4096 tries.
     ///
     /// PTX: `mbarrier.try_wait.parity` in a loop, `mbarrier.arrive` for each warp.
     ///
