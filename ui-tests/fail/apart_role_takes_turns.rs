@@ -1,5 +1,5 @@
-//! Warpgroups that run apart don't meet where turns are made: one could wait at a barrier that is not
-//! there yet.
+//! Warpgroups that run apart don't meet where turns are made: one could wait at a barrier that is
+//! not there yet.
 #![forbid(unsafe_code)]
 use tilepipe::product::OperandTile;
 use tilepipe::role::{Apart, Partitioned, Turns, WarpRoles};

@@ -34,8 +34,8 @@ impl<S, P, G> !RoleShared for ScratchTile<'_, S, P, G> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
 /// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`], of
-/// [`Bins`], of a [`SharedFactor`], [`SharedFactors`] and of [`Turns`], [`PreparedTurns`], what the same role has
-/// [`Kept`], or a tuple of these. Sealed.
+/// [`Bins`], of a [`SharedFactor`], [`SharedFactors`] and of [`Turns`], [`PreparedTurns`], what the
+/// same role has [`Kept`], or a tuple of these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
     label = "not `()`, an output view, or what the same role has kept",

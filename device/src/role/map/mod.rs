@@ -56,10 +56,11 @@ pub enum FirstThreads<const P: usize, const C: usize> {}
 ///
 /// The role has what a warpgroup does by itself: products, their sums and rows of these, tiles of
 /// sums that are stored, closures that run per thread. It has no barrier: what its threads would do
-/// together, such as [`sync`](RoleGroup::sync), [`reduce`](RoleGroup::reduce), turns or a wait for
-/// a limited time, does not compile. Nor does a pipeline to it whose stages threads read; they are
-/// of [`OperandTile`](crate::product::OperandTile)s. It returns nothing, and what is handed to it
-/// is an output of sums, memory of [`Outputs`](crate::Outputs), or a tuple of these.
+/// together, such as [`sync`](RoleGroup::sync), [`reduce`](RoleGroup::reduce) or a wait for a
+/// limited time, does not compile. Nor does a pipeline to it whose stages threads read; they are of
+/// [`OperandTile`](crate::product::OperandTile)s. It returns nothing, and what is handed to it is
+/// an output of sums, memory of [`Outputs`](crate::Outputs), turns that the block has
+/// [prepared](super::PreparedTurns), or a tuple of these.
 ///
 /// A warpgroup that leaves before the producers do gives back all stages that still come: the
 /// producers fill them, and the other warpgroups get them. Producers that fill stages until nobody

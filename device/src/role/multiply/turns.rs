@@ -13,8 +13,9 @@ use core::marker::PhantomData;
 /// Shared memory for the turns of `GROUPS` warpgroups, all those of a role: 8 bytes for each.
 ///
 /// [`Shared::turns`] makes [`InTurn`] of it, or where warpgroups run [`Apart`](crate::role::Apart)
-/// the block [prepares](Shared::prepare) it and [`PreparedTurns::turns`] does. Of no warpgroups, `Turns<0>`, there are no turns, and
-/// no instructions for them: for a kernel of which some instances take turns.
+/// the block [prepares](Shared::prepare) it and [`PreparedTurns::turns`] does. Of no warpgroups,
+/// `Turns<0>`, there are no turns, and no instructions for them: for a kernel of which some
+/// instances take turns.
 pub struct Turns<const GROUPS: usize>(());
 
 // SAFETY: an mbarrier for each warpgroup, 8 bytes and aligned to 8, is all that is used.
