@@ -94,7 +94,7 @@
 //! | `mbarrier_arrive_warps` | `bar.warp.sync`, `mbarrier.arrive` | sm_80 | warps |
 //! | `Turns::init` | `mbarrier.init` | sm_90 | one thread |
 //! | `Turns`, `Turns::of` | `shfl.sync.idx` | sm_90 | warpgroups |
-//! | `Turns::wait`, `Turns::wait_a_while` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
+//! | `Turns::wait`, `Turns::wait_a_while` | `mbarrier.try_wait.parity` | sm_90 | warpgroups |
 //! | `Turns::pass` | `bar.warp.sync`, `mbarrier.arrive` | sm_90 | warpgroups |
 //! | `Rooms`, `Rooms::new` | `mbarrier.init` | sm_90 | warpgroups |
 //! | `Rooms::wait` | `mbarrier.try_wait.parity` in a loop | sm_90 | warpgroups |
@@ -516,6 +516,9 @@ pub struct Members {
 }
 
 impl Members {
+    /// The first thread of any block.
+    pub(crate) const FIRST: Self = Members { first: 0, stride: 1, count: 1 };
+
     /// Whether they are whole warps of the block.
     pub(crate) const fn are_whole_warps(self) -> bool {
         self.stride == 1 && self.first.is_multiple_of(WARP) && self.count.is_multiple_of(WARP)

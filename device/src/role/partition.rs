@@ -281,7 +281,7 @@ const fn check_role<R: Role, H: Handed<R>, F, O>() {
 /// Called in block-level code. One thread may call `init`, before all others use what it makes.
 #[inline(always)]
 pub(super) unsafe fn begin<L: Links>(init: impl FnOnce()) {
-    isa::for_first_member(BLOCK, init);
+    isa::for_first_member(isa::Members::FIRST, init);
     if L::BY_BYTES {
         // One fence covers all that the thread did to shared memory, whichever pipelines it is of.
         isa::fence_proxy_async();
@@ -298,16 +298,13 @@ pub(super) unsafe fn begin<L: Links>(init: impl FnOnce()) {
 /// role. One thread may call `inval`, which ends all barriers that were made.
 #[inline(always)]
 pub(super) unsafe fn end<L: Links>(links: L, inval: impl FnOnce(&L)) -> L::Memory {
-    isa::for_first_member(BLOCK, || inval(&links));
+    isa::for_first_member(isa::Members::FIRST, || inval(&links));
     // SAFETY: block-level code is converged.
     unsafe { isa::barrier() };
     // SAFETY: this is after that barrier; each role has waited for its copies, and its reads are
     // over.
     unsafe { links.give_back() }
 }
-
-/// The first thread of any block, for [`isa::for_first_member`].
-pub(super) const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
 
 /// Where shared memory begins, for a role that begins here.
 ///

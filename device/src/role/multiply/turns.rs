@@ -2,7 +2,6 @@
 
 use super::super::group::RoleGroup;
 use super::super::map::{Warpgroups, sealed};
-use super::super::partition::BLOCK;
 use crate::group::block::Block;
 use crate::isa;
 use crate::isa::product::WARPGROUP;
@@ -238,7 +237,7 @@ impl<'s, P, const GROUPS: usize> Shared<'s, Turns<GROUPS>, P> {
         let _ = block;
         // SAFETY: (0) block-level code, of which one thread runs this; (1) `Shared` owns this
         // memory, and the result keeps it.
-        isa::for_first_member(BLOCK, || unsafe { isa::Turns::init(self.offset(), GROUPS) });
+        isa::for_first_member(isa::Members::FIRST, || unsafe { isa::Turns::init(self.offset(), GROUPS) });
         PreparedTurns { memory: self }
     }
 
