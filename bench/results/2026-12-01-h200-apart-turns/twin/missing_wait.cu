@@ -1,6 +1,8 @@
-// An mbarrier at which four warps arrive for three phases, of which nobody waits for the first two: what a warpgroup that runs apart
-// does at the barrier of one that has left. The arrivals are allowed: each phase has all of its own.
-// nvcc -arch=sm_90a -o missing_wait missing_wait.cu && compute-sanitizer --tool synccheck ./missing_wait
+// An mbarrier at which four warps arrive for three phases, of which nobody waits for the first two:
+// what a warpgroup that runs apart does at the barrier of one that has left. The arrivals are
+// allowed: each phase has all of its own.
+// nvcc -arch=sm_90a -o missing_wait missing_wait.cu
+// compute-sanitizer --tool synccheck ./missing_wait
 #include <cstdint>
 #include <cstdio>
 
