@@ -336,7 +336,7 @@
 //!
 //! 0. One thread of the block calls `init`, with the number of warpgroups of `members`, which are
 //!    whole warpgroups and make the other calls. There is a barrier of all of them between `init`
-//!    and `of`. Of each value a wait and `pass` alternate.
+//!    and the first wait. Of each value a wait and `pass` alternate.
 //! 1. From `offset` on there are 8 bytes of the block's shared memory for each warpgroup, aligned
 //!    to 8, which these calls alone access from `init` on.
 //! 2. With `wait` all warpgroups make the same calls in the same order: else one may wait for ever.

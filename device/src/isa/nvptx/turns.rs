@@ -5,8 +5,7 @@ use super::product::warpgroup_of;
 use crate::isa::product::WARPGROUP;
 use crate::isa::{Members, WARP};
 
-/// How often a warpgroup whose turn may never come tries to wait for it. (Measured:
-/// docs/decisions/113.)
+/// How often a warpgroup whose turn may never come tries to wait for it (docs/decisions/113).
 const TRIES: u32 = 1 << 12;
 
 /// The turns of the calling thread's warpgroup: an mbarrier in shared memory for each warpgroup of

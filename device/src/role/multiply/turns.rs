@@ -208,7 +208,8 @@ impl<P, const GROUPS: usize> PreparedTurns<'_, GROUPS, P> {
         if const { GROUPS > 0 } {
             // SAFETY: (0) role-level code of a role of warpgroups (`RoleGroup`). The block made the
             // barriers (0), and all roles begin behind a barrier of the block; (1) `Shared` owns
-            // this memory, and is gone.
+            // this memory, and is gone; (2) such a role waits for a while where its warpgroups run
+            // apart (`InTurn::wait`).
             turns = Some(unsafe { isa::Turns::of(self.memory.offset(), <R as sealed::Role>::MEMBERS) });
         }
         InTurn { turns, brand: PhantomData, level: PhantomData }
