@@ -319,7 +319,7 @@ fn memory_of_a_product_that_a_role_left_is_another_products() {
 #[test]
 fn warpgroups_that_run_apart_multiply_each_its_own_stages() {
     for schedule in [Schedule::Lazy, Schedule::Random { seed: 1 }, Schedule::Random { seed: 2 }] {
-        assert_eq!(products::apart::check(&Device::cpu(schedule)).unwrap(), 4 * 7 * 2);
+        assert_eq!(products::apart::check(&Device::cpu(schedule)).unwrap(), 6 * 7 * 2);
     }
 }
 
