@@ -102,6 +102,9 @@ pub trait Ends<I>: sealed::Sealed {
     /// whose warps go different ways.
     #[doc(hidden)]
     const TRIES: bool = false;
+    /// Whether an end is one whose warps go different ways.
+    #[doc(hidden)]
+    const APART: bool = false;
 
     /// The state at the beginning.
     #[doc(hidden)]
@@ -125,6 +128,16 @@ pub trait Ends<I>: sealed::Sealed {
     /// As for `try_leave`.
     #[doc(hidden)]
     unsafe fn before_leave(&self, state: &mut Self::State);
+
+    /// Whether the other ends of all ends have left, so that all warps of this role can, asked by
+    /// the calling thread for its warp. All are asked before the first answer is needed, as at a
+    /// kernel's end they have mostly left.
+    ///
+    /// # Safety
+    ///
+    /// As for `try_leave`, of ends that are `APART`.
+    #[doc(hidden)]
+    unsafe fn others_have_left(&self, state: &Self::State) -> bool;
 
     /// Leaves each end that can be left without waiting; whether all have left.
     ///
@@ -186,6 +199,10 @@ macro_rules! no_end {
         #[inline(always)]
         unsafe fn before_leave(&self, (): &mut ()) {}
         #[inline(always)]
+        unsafe fn others_have_left(&self, (): &()) -> bool {
+            true
+        }
+        #[inline(always)]
         unsafe fn try_leave(&self, (): &mut ()) -> bool {
             true
         }
@@ -239,10 +256,11 @@ impl<'s, K: Channel> Links for Link<'s, K> {
 
 /// One end of a channel.
 macro_rules! end {
-    ($barriers:expr, $state:expr, $members:ident, $tries:expr, $end:ident, $channel:ty) => {
+    ($barriers:expr, $state:expr, $members:ident, $apart:expr, $end:ident, $channel:ty) => {
         type At<'r> = $end<'r, $channel>;
         type State = EndState;
-        const TRIES: bool = $tries;
+        const TRIES: bool = $apart;
+        const APART: bool = $apart;
 
         #[inline(always)]
         fn state() -> EndState {
@@ -261,6 +279,11 @@ macro_rules! end {
             state.say_the_same(|same| unsafe {
                 Memory::<$channel>::same_in_warps(same, <$channel as Handover>::$members)
             });
+        }
+
+        #[inline(always)]
+        unsafe fn others_have_left(&self, state: &EndState) -> bool {
+            state.other_has_left(&$barriers(self.memory()))
         }
 
         #[inline(always)]
@@ -382,6 +405,7 @@ macro_rules! tuples {
             type At<'r> = ($($link::At<'r>,)*);
             type State = ($($link::State,)*);
             const TRIES: bool = true;
+            const APART: bool = false $(|| $link::APART)*;
 
             #[inline(always)]
             fn state() -> Self::State {
@@ -401,6 +425,14 @@ macro_rules! tuples {
                 $(
                     // SAFETY: the caller's promise.
                     unsafe { self.$number.before_leave(&mut state.$number) };
+                )*
+            }
+
+            #[inline(always)]
+            unsafe fn others_have_left(&self, state: &Self::State) -> bool {
+                true $(&
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.others_have_left(&state.$number) }
                 )*
             }
 

@@ -346,7 +346,11 @@ where
     engine::drain_all();
     // SAFETY: this is after the closure.
     unsafe { links.before_leave(&mut state) };
-    if L::TRIES {
+    // SAFETY: this is after the closure.
+    let asked = || unsafe { links.others_have_left(&state) };
+    // SAFETY: a role of such ends is warpgroups, all of whose threads come here.
+    let all_have_left = || L::APART && unsafe { isa::first_in_warp(asked) };
+    if L::TRIES && !all_have_left() {
         // SAFETY: this is after the closure.
         while !unsafe { links.try_leave(&mut state) } {}
     }

@@ -13,7 +13,7 @@ use tilepipe::{
     TilesMut2D, bf16, f16, kernel, math,
 };
 
-use super::{LEAST, Tile, raised, weighed};
+use super::{LEAST, Relative, Tile, raised, weighed};
 
 /// Rows of a tile: the heads of queries that share one of keys, at most.
 pub const SHARED_HEADS: usize = 64;
@@ -144,8 +144,9 @@ pub fn attention_decoding<
                         of_keys = end.release(key);
                         let end = seen as i32 - (tile * KEYS) as i32;
                         let scores = if end < KEYS as i32 { scores.keep(&group, |_| 0..end) } else { scores };
-                        let [max, factor] = raised(&group, &largest, &scores, scale);
-                        let (weights, more) = weighed(&group, scores, &max, scale);
+                        let relative = Relative::ToMaximum { scale };
+                        let [max, factor] = raised(&group, &largest, &scores, relative);
+                        let (weights, more) = weighed(&group, scores, &max, relative);
                         largest = max;
                         total = total.zip(&group, &factor, |total, factor| total * factor);
                         total = total.zip(&group, &more.sum(&group), |total, more| total + more);

@@ -376,16 +376,15 @@ fn positive(what: &'static str, scale: f32) -> Result<(), AttentionError> {
 }
 
 /// Queries of a tile, on so many multiprocessors: 64 for each of three warpgroups, or of two.
-/// (Measured: docs/decisions/103 and 111 to 113.)
+/// (Measured: docs/decisions/103 and 111 to 114.)
 fn rows(size: &Size, mask: u32, multiprocessors: usize) -> usize {
     // How much longer two warpgroups take for each query.
     let longer = match (size.padded(), mask) {
         (256, _) => return 128,
         (64, WINDOW) => return if size.queries < 512 { 128 } else { 192 },
         (_, WINDOW) => return if size.seen() < 1536 { 128 } else { 192 },
-        (64, CAUSAL) => return if size.queries <= 512 { 128 } else { 192 },
+        (64, CAUSAL) => return if size.queries <= 256 { 128 } else { 192 },
         (_, CAUSAL) => return if size.queries < 4096 { 128 } else { 192 },
-        (64, _) if size.is_flat() && size.queries < 1024 => return 128,
         (64, _) if size.is_flat() => 1.15,
         (64, _) => 1.12,
         _ => 1.06,

@@ -288,6 +288,14 @@ fn attend<
     let shared_by = (heads / keys.matrices().max(1) as u32).max(1);
     // What scores are multiplied by once they have their shape.
     let unit = if SHAPED { 1.0 } else { scale };
+    // Measured: docs/decisions/114.
+    let to_product = match HEAD {
+        64 => ROWS == 192,
+        128 => ROWS == 128 && (V::ALL || !V::FROM_FIRST),
+        _ => true,
+    };
+    let relative =
+        if to_product && !SHAPED { Relative::ToProduct { scale: unit } } else { Relative::ToMaximum { scale: unit } };
     block
         .partition::<Apart<Budget<WarpRoles<128, CONSUMERS>, Registers<LESS, MORE>>, APART>>()
         .pipeline(query_stages)
@@ -372,8 +380,8 @@ fn attend<
                     let mut next = tiles.end as u32 - 1;
                     let tile_of_keys = next as usize;
                     let scores = shaped(scores, tile_of_keys).keep(&group, |row| seen.of_tile(row, tile_of_keys, KEYS));
-                    let mut largest = scores.row_max(&group).map(&group, |max| math::max(max, LEAST));
-                    let (weights, mut total) = weighed(&group, scores, &largest, unit);
+                    let mut base = scores.row_max(&group).map(&group, |max| relative.of(math::max(max, LEAST)));
+                    let (weights, mut total) = weighed(&group, scores, &base, relative);
                     let mut factors = weights.into_factor::<T, _>(&group);
                     let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
                     let start = if V::FROM_FIRST { 0 } else { tiles.start as u32 };
@@ -399,12 +407,12 @@ fn attend<
                                 let of_tile = |row| seen.of_tile(row, tile, KEYS);
                                 let scores = shaped(scores, tile);
                                 let scores = if whole.contains(&tile) { scores } else { scores.keep(&group, of_tile) };
-                                let [largest, factor] = raised(&group, &largest, &scores, unit);
-                                let (weights, more) = weighed(&group, scores, &largest, unit);
+                                let [base, factor] = raised(&group, &base, &scores, relative);
+                                let (weights, more) = weighed(&group, scores, &base, relative);
                                 let total = total.scale_and_add(&group, &factor, &more);
-                                (end, factor, largest, weights, total)
+                                (end, factor, base, weights, total)
                             });
-                        (of_keys, factor, largest, weights, total) = softmax;
+                        (of_keys, factor, base, weights, total) = softmax;
                         of_values = value_end.release(value);
                         factors = weights.into_factor(&group);
                         sums = summed.scale_rows(&group, &factor);
@@ -428,10 +436,14 @@ fn attend<
                     let behind = const { HEAD == 64 && ROWS == 192 && ARRAY == 2 && V::ALL };
                     let mut write_logarithms = || {
                         if !logarithms.is_empty() {
-                            let of_row = |max, total| {
-                                if total > 0.0 { (max * unit + math::log2(total)) * LN_2 } else { f32::NEG_INFINITY }
+                            let of_row = |base, total| {
+                                if total > 0.0 {
+                                    (relative.power(base) + math::log2(total)) * LN_2
+                                } else {
+                                    f32::NEG_INFINITY
+                                }
                             };
-                            let of_rows = largest.zip(&group, &total, of_row);
+                            let of_rows = base.zip(&group, &total, of_row);
                             if const { V::ALL && ROWS == 128 } {
                                 logarithms.set(tile.index(), &group, &of_rows);
                             } else {
@@ -455,34 +467,95 @@ fn attend<
         .run_last();
 }
 
-/// The weights that scores make relative to these maxima, and their sum in each row.
+/// What the weights of a row are relative to: a score, by which they are all divided. A weight is 2
+/// to the power of a score times `scale`.
+#[derive(Clone, Copy)]
+enum Relative {
+    /// A row keeps that score.
+    ToMaximum { scale: f32 },
+    /// A row keeps it times `scale`, with the other sign. That takes fewer instructions, and
+    /// `ptxas` keeps other values in registers.
+    ToProduct { scale: f32 },
+}
+
+impl Relative {
+    /// What a row keeps of a score.
+    #[inline(always)]
+    fn of(self, score: f32) -> f32 {
+        match self {
+            Relative::ToMaximum { .. } => score,
+            Relative::ToProduct { scale } => -(score * scale),
+        }
+    }
+
+    /// The power of 2 that its weights are divided by.
+    #[inline(always)]
+    fn power(self, base: f32) -> f32 {
+        match self {
+            Relative::ToMaximum { scale } => base * scale,
+            Relative::ToProduct { .. } => -base,
+        }
+    }
+
+    /// The power of 2 that is a score's weight.
+    #[inline(always)]
+    fn weight(self, base: f32, score: f32) -> f32 {
+        match self {
+            Relative::ToMaximum { scale } => math::fma(score, scale, -(base * scale)),
+            Relative::ToProduct { scale } => math::fma(score, scale, base),
+        }
+    }
+
+    /// The power of 2 by which a score's weight would exceed 1.
+    #[inline(always)]
+    fn excess(self, base: f32, score: f32) -> f32 {
+        match self {
+            Relative::ToMaximum { scale } => (score - base) * scale,
+            Relative::ToProduct { scale } => math::fma(score, scale, base),
+        }
+    }
+
+    /// The power of 2 that earlier weights are multiplied by when a row keeps another score.
+    #[inline(always)]
+    fn factor(self, old: f32, new: f32) -> f32 {
+        match self {
+            Relative::ToMaximum { scale } => (old - new) * scale,
+            Relative::ToProduct { .. } => new - old,
+        }
+    }
+}
+
+/// The weights that scores make, relative to what their rows keep, and their sum in each row.
 #[inline(always)]
 fn weighed<'r, R: Warpgroups, W: Width, const SIZE: usize>(
     group: &RoleGroup<'r, R, SIZE>,
     scores: Sums<'r, W, SIZE>,
-    largest: &RowValues<'r, SIZE>,
-    scale: f32,
+    base: &RowValues<'r, SIZE>,
+    relative: Relative,
 ) -> (Sums<'r, W, SIZE>, RowParts<'r, SIZE>) {
-    let weights = scores.map_rows(group, largest, |x, max| exp2_approximate(math::fma(x, scale, -(max * scale))));
+    let weights = scores.map_rows(group, base, |score, base| exp2_approximate(relative.weight(base, score)));
     let total = weights.row_parts(group);
     (weights, total)
 }
 
-/// The maxima of rows with a further tile of scores, and what all that is relative to the earlier
-/// ones is multiplied by. They are kept while the scores are not much larger: weights then are
+/// What rows keep with a further tile of scores, and what all that is relative to the earlier ones
+/// is multiplied by. They keep the same while the scores are not much larger: weights then are
 /// above 1, and no rounding differs.
 #[inline(always)]
 fn raised<'r, R: Warpgroups, W: Width, const SIZE: usize>(
     group: &RoleGroup<'r, R, SIZE>,
-    largest: &RowValues<'r, SIZE>,
+    base: &RowValues<'r, SIZE>,
     scores: &Sums<'r, W, SIZE>,
-    scale: f32,
+    relative: Relative,
 ) -> [RowValues<'r, SIZE>; 2] {
-    largest.replace_where(
+    base.replace_where(
         group,
         &scores.row_max(group),
-        |old, new| (new - old) * scale > GROWTH,
-        |old, new| [new, exp2_approximate((old - new) * scale)],
+        |old, max| relative.excess(old, max) > GROWTH,
+        |old, max| {
+            let new = relative.of(max);
+            [new, exp2_approximate(relative.factor(old, new))]
+        },
         1.0,
     )
 }

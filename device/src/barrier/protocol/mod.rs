@@ -356,6 +356,13 @@ impl EndState {
         true
     }
 
+    /// Whether the other end has left, of an end whose warps go different ways, asked by the calling
+    /// thread for its warp; of other ends it is not asked.
+    #[inline(always)]
+    pub(crate) fn other_has_left<W: EndBarriers>(&self, barriers: &W) -> bool {
+        W::MAY_PART && barriers.is_apart() && barriers.is_marked(self.stage, self.parity)
+    }
+
     /// Passes the next stage, or the oldest one in hand, if it has come by now; whether none comes
     /// any more.
     ///
