@@ -356,8 +356,8 @@ impl EndState {
         true
     }
 
-    /// Whether the other end has left, of an end whose warps go different ways, asked by the calling
-    /// thread for its warp; of other ends it is not asked.
+    /// Whether the other end has left, of an end whose warps go different ways: asked by the
+    /// calling thread for its warp. Of other ends it is not asked.
     #[inline(always)]
     pub(crate) fn other_has_left<W: EndBarriers>(&self, barriers: &W) -> bool {
         W::MAY_PART && barriers.is_apart() && barriers.is_marked(self.stage, self.parity)
