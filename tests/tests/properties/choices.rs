@@ -46,8 +46,8 @@ fn tiles_have_as_many_queries_as_make_the_fewest_rounds_of_all_multiprocessors()
     // Of twice as many heads 15.5 and 10.4: 2048, and 2112, which take three warpgroups less.
     assert_eq!(of(128, 8192, 32), 192);
     assert_eq!([of(128, 2048, 24), of(128, 2048, 64), of(128, 300, 4)], [192, 128, 128]);
-    assert_eq!([of(64, 8192, 16), of(64, 2048, 64), of(64, 1000, 64)], [192, 192, 128]);
-    for (head, shortest) in [(64, 513), (128, 4096)] {
+    assert_eq!([of(64, 8192, 16), of(64, 2048, 64), of(64, 1000, 64), of(64, 1000, 8)], [192, 192, 192, 128]);
+    for (head, shortest) in [(64, 257), (128, 4096)] {
         let causal = Attention::new(head).causal();
         let of = |tokens: usize| queries(&causal, head, tokens, 32);
         assert_eq!([of(shortest - 1), of(shortest)], [128, 192]);
