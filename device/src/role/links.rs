@@ -101,7 +101,7 @@ pub trait Ends<I>: sealed::Sealed {
     /// Whether the ends are left by trying: several ones, which could wait for one another, or one
     /// whose warps go different ways.
     #[doc(hidden)]
-    const TRIES: bool = false;
+    const TRIES: bool = Self::APART;
     /// Whether an end is one whose warps go different ways.
     #[doc(hidden)]
     const APART: bool = false;
@@ -129,13 +129,12 @@ pub trait Ends<I>: sealed::Sealed {
     #[doc(hidden)]
     unsafe fn before_leave(&self, state: &mut Self::State);
 
-    /// Whether the other ends of all ends have left, so that all warps of this role can, asked by
-    /// the calling thread for its warp. All are asked before the first answer is needed, as at a
-    /// kernel's end they have mostly left.
+    /// Whether the other ends of all ends have left, asked by the calling thread for its warp. All
+    /// are asked before the first answer is needed: at a kernel's end they have mostly left.
     ///
     /// # Safety
     ///
-    /// As for `try_leave`, of ends that are `APART`.
+    /// As for `try_leave`.
     #[doc(hidden)]
     unsafe fn others_have_left(&self, state: &Self::State) -> bool;
 
@@ -259,7 +258,6 @@ macro_rules! end {
     ($barriers:expr, $state:expr, $members:ident, $apart:expr, $end:ident, $channel:ty) => {
         type At<'r> = $end<'r, $channel>;
         type State = EndState;
-        const TRIES: bool = $apart;
         const APART: bool = $apart;
 
         #[inline(always)]

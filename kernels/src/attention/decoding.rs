@@ -13,7 +13,8 @@ use tilepipe::{
     TilesMut2D, bf16, f16, kernel, math,
 };
 
-use super::{LEAST, Relative, Tile, raised, weighed};
+use super::softmax::{Relative, raised, weighed};
+use super::{LEAST, Tile};
 
 /// Rows of a tile: the heads of queries that share one of keys, at most.
 pub const SHARED_HEADS: usize = 64;
